@@ -1,0 +1,25 @@
+"""Peeling sinks off the moral graph: engines hold the state, rules choose, the search looks ahead."""
+
+from rfdag.eliminate.dense import DenseEngine
+from rfdag.eliminate.elimination import Elimination, eliminate
+from rfdag.eliminate.engine import Engine, LostPrecision, Removal
+from rfdag.eliminate.oracle import OracleEngine
+from rfdag.eliminate.rules import RULES
+from rfdag.eliminate.thresholds import FisherZ, Threshold, Tolerance
+from rfdag.eliminate.trace import Step, Trace
+
+__all__ = [
+    "RULES",
+    "DenseEngine",
+    "Elimination",
+    "Engine",
+    "FisherZ",
+    "LostPrecision",
+    "OracleEngine",
+    "Removal",
+    "Step",
+    "Threshold",
+    "Tolerance",
+    "Trace",
+    "eliminate",
+]

@@ -1,0 +1,240 @@
+"""Compiled loops of the dense engine, on the matrix K of partial correlations.
+
+The remaining variables fill the leading ``v`` rows and columns of K; removing one moves the last into its
+place, so every loop runs over contiguous rows. K has a multiple of BLOCK columns, so that a block of
+candidates is always whole; what stands beyond column v is stale and its scores are ignored. Nothing here
+knows names, options or graphs.
+
+Notation: ``tau`` is the threshold over the v variables of now, ``tau_after`` the one over the v − 1 left
+once a candidate k is removed. Removing k turns K_ij into
+
+    (K_ij + K_ik K_jk) / sqrt((1 − K_ik²)(1 − K_jk²)).
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+BLOCK = 16
+"""Candidates per block of the pruning bound: two cache lines of a row."""
+
+SLACK = 1e-12
+"""What a pruning bound gives away, far above rounding, so that pruning never changes a count."""
+
+
+@njit(cache=True, nogil=True)
+def _row_margin(row, stop, tau, margin):
+    """Return the lesser of ``margin`` and the least distance to tau of the entries before ``stop``.
+
+    Written as a count, which the compiler takes four at a time, unlike a minimum; and so that a NaN, which
+    fails every comparison, shows up as a margin of NaN.
+    """
+    closer = 0
+    for j in range(stop):
+        closer += not abs(abs(row[j]) - tau) >= margin
+    if closer:
+        for j in range(stop):
+            distance = abs(abs(row[j]) - tau)
+            if not distance >= margin:
+                margin = distance
+    return margin
+
+
+# `nnan` and `nsz` let the compiler take maxima several at a time; a NaN is caught by `_row_margin`.
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+def _row_peaks(row, i, v, peaks):
+    """Store in peaks[b] the largest |K_ik| over the candidates k ≠ i of block b; return the largest."""
+    row[i] = 0.0
+    highest = 0.0
+    blocks = (v + BLOCK - 1) // BLOCK
+    for b in range(blocks):
+        peak = 0.0
+        for k in range(b * BLOCK, min(b * BLOCK + BLOCK, v)):
+            peak = max(peak, abs(row[k]))
+        peaks[b] = peak
+        highest = max(highest, peak)
+    row[i] = 1.0
+    return highest
+
+
+@njit(cache=True, nogil=True)
+def _row_edges(row, i, tau, edges, degrees, edges_i, edges_j):
+    """Append the edges of row i to earlier rows, and return how many there are now."""
+    degrees[i] = 0
+    for j in range(i):
+        if abs(row[j]) > tau:
+            edges_i[edges] = i
+            edges_j[edges] = j
+            edges += 1
+            degrees[i] += 1
+            degrees[j] += 1
+    return edges
+
+
+@njit(cache=True, nogil=True)
+def scan(K, v, tau, degrees, edges_i, edges_j, peaks):
+    """List edges, count degrees, find block peaks; return (edges, least distance of a pair to tau)."""
+    edges = 0
+    margin = np.inf
+    for i in range(v):
+        margin = _row_margin(K[i], i, tau, margin)
+        edges = _row_edges(K[i], i, tau, edges, degrees, edges_i, edges_j)
+        _row_peaks(K[i], i, v, peaks[i])
+    return edges, margin
+
+
+@njit(cache=True, nogil=True)
+def marginalise(K, v, k, tau, tau_after, a, u, degrees, edges_i, edges_j, peaks):
+    """Remove k: the last variable takes its place, the rank-one step is applied, and what is left scanned.
+
+    Each row is scanned while it is still in the cache; the step is bound by memory, not by arithmetic.
+    Returns (status, kept, edges, margin): how many edges were there and still are, and what `scan` returns.
+    The status is −1, or the position (after the swap) of a variable that k determines or that left [−1, 1]:
+    K is then spoilt and must be made anew.
+    """
+    last = v - 1
+    for i in range(v):
+        a[i] = K[k, i]
+    if k != last:
+        for i in range(v):
+            K[k, i] = K[last, i]
+        for i in range(v):
+            K[i, k] = K[i, last]
+        K[k, k] = 1.0
+        a[k] = a[last]
+    for i in range(last):
+        left = 1.0 - a[i] * a[i]
+        if not left > 1e-15:
+            return i, 0, 0, np.inf
+        u[i] = 1.0 / math.sqrt(left)
+    kept = 0
+    edges = 0
+    margin = np.inf
+    for i in range(last):
+        row = K[i]
+        a_i = a[i]
+        u_i = u[i]
+        for j in range(last):
+            x = row[j]
+            y = (x + a_i * a[j]) * (u_i * u[j])
+            kept += (abs(x) > tau) & (abs(y) > tau_after)
+            row[j] = y
+        row[i] = 1.0
+        margin = _row_margin(row, i, tau_after, margin)
+        edges = _row_edges(row, i, tau_after, edges, degrees, edges_i, edges_j)
+        if _row_peaks(row, i, last, peaks[i]) > 1.0 or margin != margin:
+            return i, 0, 0, np.inf
+    # Every pair was met twice, and the diagonal, which is never an edge, once.
+    return -1, (kept - last) // 2, edges, margin
+
+
+@njit(cache=True, nogil=True)
+def count_removals(blocks, tau_after, peaks, edges_i, edges_j, edges, first, step, removals):
+    """Add to removals[b, t] the edges first, first + step, … that vanish when candidate t of block b is removed.
+
+    ``blocks`` is K cut into blocks of candidates, blocks[i, b, t] = K_ik with k = b · BLOCK + t. An edge can
+    only vanish if |K_ik K_jk| ≥ |K_ij| − tau_after, which rules out most blocks at once. K_ii = 1 makes the
+    bound zero at k = i and k = j, so these never count.
+    """
+    n_blocks = len(removals)
+    square = tau_after * tau_after
+    open_blocks = np.empty(n_blocks, np.int64)
+    for e in range(first, edges, step):
+        i = edges_i[e]
+        j = edges_j[e]
+        r = blocks[i, j // BLOCK, j % BLOCK]
+        needed = abs(r) - tau_after - SLACK
+        m = 0
+        for b in range(n_blocks):
+            open_blocks[m] = b
+            m += peaks[i, b] * peaks[j, b] >= needed
+        for s in range(m):
+            row_i = blocks[i, open_blocks[s]]
+            row_j = blocks[j, open_blocks[s]]
+            counts = removals[open_blocks[s]]
+            # A length the compiler does not know keeps it from unrolling the loop, so that it vectorises it.
+            for t in range(row_i.shape[0]):
+                x = r + row_i[t] * row_j[t]
+                counts[t] += x * x <= square * (1.0 - row_i[t] * row_i[t]) * (1.0 - row_j[t] * row_j[t])
+
+
+@njit(cache=True, nogil=True)
+def count_fills(K, v, tau, tau_after, peaks, first, step, fills):
+    """Add to fills[k] the non-edges of rows first, first + step, … that appear when k is removed."""
+    blocks = (v + BLOCK - 1) // BLOCK
+    square = tau_after * tau_after
+    for i in range(first, v, step):
+        for j in range(i):
+            r = K[i, j]
+            if abs(r) > tau:
+                continue
+            for block in range(blocks):
+                top = abs(r) + peaks[i, block] * peaks[j, block]
+                shrink = (1.0 - peaks[i, block] ** 2) * (1.0 - peaks[j, block] ** 2)
+                if top * top > square * shrink - SLACK:
+                    for k in range(block * BLOCK, block * BLOCK + BLOCK):
+                        if k != i and k != j:
+                            a = K[i, k]
+                            b = K[j, k]
+                            x = r + a * b
+                            fills[k] += x * x > square * (1.0 - a * a) * (1.0 - b * b)
+
+
+@njit(cache=True, nogil=True)
+def neighbour_scores(K, v, tau, tau_after, first, step, removals, fills):
+    """Score candidates first, first + step, … on the pairs inside their neighbourhood (Propositions 1, 2)."""
+    near = np.empty(v, np.int64)
+    square = tau_after * tau_after
+    for k in range(first, v, step):
+        m = 0
+        for i in range(v):
+            if i != k and abs(K[k, i]) > tau:
+                near[m] = i
+                m += 1
+        vanish = 0
+        missing = 0
+        for s in range(1, m):
+            i = near[s]
+            a = K[k, i]
+            for t in range(s):
+                j = near[t]
+                r = K[i, j]
+                if abs(r) > tau:
+                    b = K[k, j]
+                    x = r + a * b
+                    vanish += x * x <= square * (1.0 - a * a) * (1.0 - b * b)
+                else:
+                    missing += 1
+        removals[k] = vanish
+        fills[k] = missing
+
+
+@njit(cache=True, nogil=True)
+def list_changes(K, v, k, tau, tau_after, removed, filled):
+    """List the edges that vanish and appear when k is removed, as far as there is room; return the counts."""
+    n_removed = 0
+    n_filled = 0
+    square = tau_after * tau_after
+    for i in range(1, v):
+        if i == k:
+            continue
+        a = K[k, i]
+        for j in range(i):
+            if j == k:
+                continue
+            b = K[k, j]
+            x = K[i, j] + a * b
+            after = x * x > square * (1.0 - a * a) * (1.0 - b * b)
+            if abs(K[i, j]) > tau:
+                if not after:
+                    if n_removed < len(removed):
+                        removed[n_removed, 0] = i
+                        removed[n_removed, 1] = j
+                    n_removed += 1
+            elif after:
+                if n_filled < len(filled):
+                    filled[n_filled, 0] = i
+                    filled[n_filled, 1] = j
+                n_filled += 1
+    return n_removed, n_filled

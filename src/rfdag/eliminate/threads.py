@@ -1,0 +1,45 @@
+"""Sharing one kernel's range over threads; kernels release the interpreter lock."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TypeVar
+
+from rfdag.errors import OptionError
+
+T = TypeVar("T")
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Return the number of threads meant by ``n_jobs``: None or −1 for every core of this process.
+
+    >>> thread_count(3)
+    3
+    """
+    if n_jobs is None or n_jobs == -1:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not isinstance(n_jobs, int) or n_jobs < 1:
+        raise OptionError(f"n_jobs is a number of threads ≥ 1, or −1 or None for all cores, not {n_jobs!r}.")
+    return n_jobs
+
+
+@cache
+def _pool(threads: int, process: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="rfdag")
+
+
+def share(work: Callable[[int, int], T], threads: int) -> list[T]:
+    """Return ``work(first, step)`` for first = 0 … threads − 1 and step = threads, done at the same time.
+
+    Worker ``first`` does the pieces first, first + step, …: interleaved, they cost about the same even
+    where the cost grows along the way. The calling thread is one of the workers.
+    """
+    if threads == 1:
+        return [work(0, 1)]
+    # Threads do not survive a fork, so a pool belongs to the process that made it.
+    pool = _pool(threads - 1, os.getpid())
+    others = [pool.submit(work, first, threads) for first in range(1, threads)]
+    return [work(0, threads), *(other.result() for other in others)]

@@ -1,0 +1,74 @@
+"""When a partial correlation counts as an edge."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+from scipy.special import ndtri
+
+from rfdag.errors import DataError, OptionError
+
+
+class Threshold(Protocol):
+    """The size above which a partial correlation over ``size`` variables is an edge."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the partial correlations carry no sampling noise."""
+
+    def __call__(self, size: int) -> float:
+        """Return τ for a set of ``size`` remaining variables."""
+
+
+@dataclass(frozen=True)
+class FisherZ:
+    """Fisher's z-test at level ``alpha``: the paper's Appendix A.
+
+    A pair of ``size`` remaining variables is tested given the ``size - 2`` others, so the threshold falls
+    as the elimination goes on.
+
+    >>> round(FisherZ(1000, 0.001)(20), 4)
+    0.1047
+    """
+
+    n_samples: int
+    alpha: float
+    exact = False
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < 1:
+            raise OptionError(
+                f"alpha is the level of a test and lies between 0 and 1, not {self.alpha!r}; try alpha=0.001."
+            )
+
+    def require(self, size: int) -> None:
+        """Raise unless ``size`` variables can be tested with this many samples."""
+        if self.n_samples <= size + 1:
+            raise DataError(
+                f"Found {self.n_samples} rows and {size} columns (n_samples={self.n_samples}). Testing a pair "
+                f"given the {size - 2} other columns needs more than {size + 1} rows. Use more rows, fewer "
+                "columns, or a regularised precision matrix: "
+                "learn(precision_matrix, input='precision', n_samples=None)."
+            )
+
+    def __call__(self, size: int) -> float:
+        """Return τ for ``size`` remaining variables."""
+        return math.tanh(-float(ndtri(self.alpha / 2)) / math.sqrt(self.n_samples - size - 1))
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """A fixed bound on rounding noise, for exact input."""
+
+    tolerance: float = 1e-8
+    exact = True
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.tolerance < 1:
+            raise OptionError(f"tolerance lies in [0, 1), not {self.tolerance!r}; the default is 1e-8.")
+
+    def __call__(self, size: int) -> float:
+        """Return the tolerance, whatever the size."""
+        return self.tolerance

@@ -1,0 +1,80 @@
+"""The record of an elimination, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfdag.eliminate.engine import Integers
+
+
+class Step(NamedTuple):
+    """One removal: variables are given by their column number."""
+
+    node: int
+    removal: int
+    fill: int
+    degree: int
+    ties: int
+    threshold: float
+    search: int
+    removed_edges: tuple[tuple[int, int], ...] | None
+    filled_edges: tuple[tuple[int, int], ...] | None
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Every step of an elimination, the first removed (a sink) first.
+
+    Attributes
+    ----------
+    node, removal, fill, degree, threshold
+        The variable removed, its scores R, F and D at that moment, and the threshold of an edge then.
+    ties
+        How many choices were equally good; 1 means the data alone decided.
+    search
+        Which call of RFDStep removed it: with depth > 1 a call may remove several variables.
+    removed_edges, filled_edges
+        The edges that went and came, as (m, 2) arrays of variables per step; None above the recorded size.
+    smallest_margin
+        The least distance of any partial correlation to its threshold: how near a decision was to rounding.
+    capped
+        How many calls of RFDStep dropped paths because of ``max_paths``.
+    """
+
+    node: Integers
+    removal: Integers
+    fill: Integers
+    degree: Integers
+    ties: Integers
+    threshold: NDArray[np.float64]
+    search: Integers
+    removed_edges: tuple[Integers, ...] | None
+    filled_edges: tuple[Integers, ...] | None
+    smallest_margin: float
+    capped: int
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    def __iter__(self) -> Iterator[Step]:
+        for at in range(len(self)):
+            yield Step(
+                int(self.node[at]),
+                int(self.removal[at]),
+                int(self.fill[at]),
+                int(self.degree[at]),
+                int(self.ties[at]),
+                float(self.threshold[at]),
+                int(self.search[at]),
+                _pairs(self.removed_edges, at),
+                _pairs(self.filled_edges, at),
+            )
+
+
+def _pairs(edges: tuple[Integers, ...] | None, at: int) -> tuple[tuple[int, int], ...] | None:
+    return None if edges is None else tuple((int(i), int(j)) for i, j in edges[at])

@@ -1,0 +1,142 @@
+"""Checking that a matrix is a DAG, and walking it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rfdag.errors import GraphError, listed
+
+Graph = NDArray[np.int8]
+Undirected = NDArray[np.bool_]
+
+
+def as_dag(matrix: ArrayLike) -> Graph:
+    """Return a checked copy with entries 0 and 1; raise if it is not square or has a cycle.
+
+    >>> as_dag([[0, -0.5], [0, 0]])
+    array([[0, 1],
+           [0, 0]], dtype=int8)
+    """
+    dag = _as_graph(matrix)
+    dag = (dag != 0).astype(np.int8)
+    cycle = find_cycle(dag)
+    if cycle:
+        arrows = " → ".join(map(str, cycle))
+        raise GraphError(f"This is not a DAG: it has the cycle {arrows}. Remove or turn one of these edges.")
+    return dag
+
+
+def as_undirected(matrix: ArrayLike) -> Undirected:
+    """Return a checked, symmetric boolean copy without loops."""
+    graph = _as_graph(matrix) != 0
+    if (graph != graph.T).any():
+        i, j = np.argwhere(graph != graph.T)[0]
+        raise GraphError(
+            f"An undirected graph is symmetric; entry ({i}, {j}) differs from ({j}, {i}). Set both."
+        )
+    np.fill_diagonal(graph, False)
+    return graph
+
+
+def topological_order(dag: ArrayLike) -> NDArray[np.int64]:
+    """Return an order with every parent before its children, sources of lowest index first.
+
+    >>> topological_order([[0, 0, 0], [1, 0, 0], [1, 1, 0]])
+    array([2, 1, 0])
+    """
+    dag = as_dag(dag)
+    waiting = dag.sum(axis=0, dtype=np.int64)
+    order: list[int] = []
+    ready = list(np.flatnonzero(waiting == 0))
+    while ready:
+        node = ready.pop(0)
+        order.append(int(node))
+        for child in np.flatnonzero(dag[node]):
+            waiting[child] -= 1
+            if waiting[child] == 0:
+                ready.append(child)
+    return np.array(order, dtype=np.int64)
+
+
+def find_cycle(graph: ArrayLike) -> list[int]:
+    """Return the nodes of a directed cycle, the first repeated at the end, or an empty list."""
+    edges = np.asarray(graph) != 0
+    left = np.ones(len(edges), bool)
+    # Whoever has no parent among those left lies on no cycle; peel until nobody is left, or all have one.
+    while True:
+        sources = left & ~edges[left].any(axis=0)
+        if not sources.any():
+            break
+        left &= ~sources
+    if not left.any():
+        return []
+    walk = [int(np.flatnonzero(left)[0])]
+    while True:
+        parent = int(np.flatnonzero(edges[:, walk[-1]] & left)[0])
+        if parent in walk:
+            return [parent, *reversed(walk[walk.index(parent) :])]
+        walk.append(parent)
+
+
+def descendants(dag: ArrayLike, node: int) -> set[int]:
+    """Return the nodes reached from ``node`` along arrows, itself not among them.
+
+    >>> sorted(descendants([[0, 1, 0], [0, 0, 1], [0, 0, 0]], 0))
+    [1, 2]
+    """
+    return _reach(np.asarray(dag) != 0, [node]) - {node}
+
+
+def ancestors(dag: ArrayLike, nodes: list[int]) -> set[int]:
+    """Return ``nodes`` and everything from which one of them is reached along arrows.
+
+    >>> sorted(ancestors([[0, 1, 0], [0, 0, 1], [0, 0, 0]], [1]))
+    [0, 1]
+    """
+    return _reach((np.asarray(dag) != 0).T, nodes)
+
+
+def check_nodes(nodes: ArrayLike, size: int) -> list[int]:
+    """Return the nodes as a list of integers; raise when one is unknown or listed twice."""
+    found = [int(node) for node in np.asarray(nodes, dtype=np.int64).ravel()]
+    unknown = [node for node in found if not 0 <= node < size]
+    if unknown:
+        raise GraphError(f"Found nodes {listed(unknown)}; the graph has nodes 0 to {size - 1}.")
+    if len(set(found)) < len(found):
+        twice = sorted({node for node in found if found.count(node) > 1})
+        raise GraphError(f"Nodes {listed(twice)} are listed more than once; list each node once.")
+    return found
+
+
+def check_order(order: ArrayLike, size: int) -> list[int]:
+    """Return the order as a list; raise unless it holds every node once."""
+    found = check_nodes(order, size)
+    if len(found) < size:
+        missing = sorted(set(range(size)) - set(found))
+        raise GraphError(f"The order lacks nodes {listed(missing)}; it needs all of 0 to {size - 1}.")
+    return found
+
+
+def _as_graph(matrix: ArrayLike) -> NDArray[np.generic]:
+    graph = np.array(matrix)
+    if graph.ndim != 2 or graph.shape[0] != graph.shape[1]:
+        raise GraphError(
+            f"Found an array of shape {graph.shape}; a graph is a square matrix with one row per node."
+        )
+    if graph.dtype.kind not in "biuf":
+        raise GraphError(f"Found entries of type {graph.dtype}; an adjacency matrix holds numbers.")
+    if graph.dtype.kind == "f" and not np.isfinite(graph).all():
+        i, j = np.argwhere(~np.isfinite(graph))[0]
+        raise GraphError(f"Entry ({i}, {j}) is {graph[i, j]}; write 0 where there is no edge.")
+    return graph
+
+
+def _reach(edges: NDArray[np.bool_], start: list[int]) -> set[int]:
+    seen = set(start)
+    todo = list(start)
+    while todo:
+        fresh = set(map(int, np.flatnonzero(edges[todo.pop()]))) - seen
+        seen |= fresh
+        todo += fresh
+    return seen

@@ -1,0 +1,112 @@
+"""Markov equivalence: the CPDAG of a DAG, and a DAG of a CPDAG."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rfdag.errors import GraphError
+from rfdag.graphs.dag import Graph, as_dag, find_cycle, topological_order
+
+
+def cpdag(dag: ArrayLike) -> Graph:
+    """Return the CPDAG: 1 at (i, j) for a compelled i → j, 2 at (i, j) and (j, i) for an undirected edge.
+
+    Chickering's labelling (A transformational characterization of equivalent Bayesian network structures,
+    UAI 1995): edges are visited by child, earliest first, and the child's latest parent decides for all.
+
+    >>> cpdag([[0, 1], [0, 0]])
+    array([[0, 2],
+           [2, 0]], dtype=int8)
+    """
+    dag = as_dag(dag)
+    order = topological_order(dag)
+    rank = np.argsort(order)
+    is_parent = dag.astype(bool)
+    compelled = np.zeros_like(is_parent)
+    for child in order:
+        parents = is_parent[:, child]
+        if not parents.any():
+            continue
+        latest = np.flatnonzero(parents)[np.argmax(rank[parents])]
+        above = compelled[:, latest]
+        elsewhere = parents & ~is_parent[:, latest]
+        elsewhere[latest] = False
+        # A compelled arrow into the latest parent alone, or a parent not joined to it, directs the child's
+        # whole family; otherwise only those arrows are compelled that close a triangle with a compelled one.
+        compelled[:, child] = parents if (above & ~parents).any() or elsewhere.any() else above
+    undirected = is_parent & ~compelled
+    return (compelled + 2 * (undirected | undirected.T)).astype(np.int8)
+
+
+def is_cpdag(graph: ArrayLike) -> bool:
+    """Return whether a partially directed graph is the CPDAG of some DAG.
+
+    >>> is_cpdag([[0, 1], [0, 0]])
+    False
+    """
+    try:
+        return bool(np.array_equal(cpdag(consistent_extension(graph)), graph))
+    except GraphError:
+        return False
+
+
+def consistent_extension(graph: ArrayLike) -> Graph:
+    """Return a DAG with the same skeleton, arrows and v-structures as a partially directed graph.
+
+    Dor and Tarsi's construction (A simple algorithm to construct a consistent extension of a partially
+    oriented graph, 1992): find a sink whose undirected neighbours are adjacent to all its neighbours,
+    point its edges at it, set it aside.
+
+    >>> consistent_extension([[0, 2], [2, 0]])
+    array([[0, 0],
+           [1, 0]], dtype=int8)
+    """
+    pdag = np.array(graph)
+    if pdag.ndim != 2 or pdag.shape[0] != pdag.shape[1] or not np.isin(pdag, (0, 1, 2)).all():
+        raise GraphError("A partially directed graph is a square matrix of 0, 1 (directed) and 2 (undirected).")
+    if ((pdag == 2) != (pdag == 2).T).any() or ((pdag == 1) & (pdag == 1).T).any():
+        raise GraphError("An undirected edge has a 2 in both places, a directed one a 1 in one place only.")
+    directed, undirected = pdag == 1, pdag == 2
+    cycle = find_cycle(directed)
+    if cycle:
+        raise GraphError(f"The directed edges form the cycle {' → '.join(map(str, cycle))}.")
+    extension = directed.astype(np.int8)
+    adjacent = directed | directed.T | undirected
+    left = np.ones(len(pdag), bool)
+    while left.any():
+        for node in np.flatnonzero(left & ~(directed & left).any(axis=1)):
+            near = np.flatnonzero(adjacent[node] & left)
+            joined = adjacent[np.ix_(near, near)] | np.eye(len(near), dtype=bool)
+            if joined[undirected[node, near]].all():
+                extension[undirected[:, node] & left, node] = 1
+                left[node] = False
+                break
+        else:
+            stuck = np.flatnonzero(left).tolist()
+            raise GraphError(
+                f"No DAG has this skeleton, these arrows and no new v-structure: nodes {stuck} cannot be "
+                "directed. Check the arrows among them."
+            )
+    return extension
+
+
+def markov_equivalent(first: ArrayLike, second: ArrayLike) -> bool:
+    """Return whether two DAGs entail the same d-separations: same skeleton, same v-structures.
+
+    >>> markov_equivalent([[0, 1], [0, 0]], [[0, 0], [1, 0]])
+    True
+    """
+    first, second = as_dag(first), as_dag(second)
+    if first.shape != second.shape or (first + first.T != second + second.T).any():
+        return False
+    return _v_structures(first) == _v_structures(second)
+
+
+def _v_structures(dag: Graph) -> set[tuple[int, int, int]]:
+    adjacent = (dag + dag.T) > 0
+    found = set()
+    for child in range(len(dag)):
+        parents = np.flatnonzero(dag[:, child]).tolist()
+        found |= {(i, child, j) for i in parents for j in parents if i < j and not adjacent[i, j]}
+    return found

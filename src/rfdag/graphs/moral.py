@@ -1,0 +1,119 @@
+"""Moral graphs, moral subgraphs and elimination graphs: Section 3 of the paper, from a DAG."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rfdag.errors import GraphError
+from rfdag.graphs.dag import Undirected, as_dag, as_undirected, check_nodes, descendants
+from rfdag.graphs.separation import connected_given_rest
+
+
+def moral_graph(dag: ArrayLike) -> Undirected:
+    """Return the moral graph: parents of a common child joined, arrows dropped.
+
+    >>> moral_graph([[0, 0, 1], [0, 0, 1], [0, 0, 0]]).astype(int)
+    array([[0, 1, 1],
+           [1, 0, 1],
+           [1, 1, 0]])
+    """
+    edges = as_dag(dag).astype(np.int64)
+    moral = (edges + edges.T + edges @ edges.T) > 0
+    np.fill_diagonal(moral, False)
+    return moral
+
+
+def moral_subgraph(dag: ArrayLike, nodes: ArrayLike) -> Undirected:
+    """Return the moral subgraph over ``nodes`` (Definition 1), aligned with them.
+
+    Two nodes are adjacent iff they are d-connected given all the other ``nodes``.
+
+    >>> chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    >>> moral_subgraph(chain, [0, 2]).astype(int)
+    array([[0, 1],
+           [1, 0]])
+    """
+    dag = as_dag(dag)
+    nodes = check_nodes(nodes, len(dag))
+    place = {node: at for at, node in enumerate(nodes)}
+    moral = np.zeros((len(nodes), len(nodes)), bool)
+    for node in nodes:
+        for other in connected_given_rest(dag, node, nodes):
+            moral[place[node], place[other]] = True
+    return moral
+
+
+def elimination_graph(dag: ArrayLike, nodes: ArrayLike) -> Undirected:
+    """Return the elimination graph over ``nodes``: two are adjacent iff the moral graph joins them outside.
+
+    It is what is left of the moral graph after every other node was removed and its neighbours joined.
+
+    >>> collider = [[0, 0, 1], [0, 0, 1], [0, 0, 0]]
+    >>> elimination_graph(collider, [0, 1]).astype(int)
+    array([[0, 1],
+           [1, 0]])
+    """
+    moral = moral_graph(dag)
+    nodes = check_nodes(nodes, len(moral))
+    for gone in sorted(set(range(len(moral))) - set(nodes)):
+        near = np.flatnonzero(moral[gone])
+        moral[np.ix_(near, near)] = True
+        moral[gone] = moral[:, gone] = False
+    np.fill_diagonal(moral, False)
+    return moral[np.ix_(nodes, nodes)]
+
+
+def removed_edges(dag: ArrayLike, nodes: ArrayLike, node: int) -> set[tuple[int, int]]:
+    """Return the removed edge set R(V, k) of Definition 2, as pairs (i, j) with i < j.
+
+    >>> removed_edges([[0, 0, 1], [0, 0, 1], [0, 0, 0]], [0, 1, 2], 2)
+    {(0, 1)}
+    """
+    before, after = _before_and_after(dag, nodes, node)
+    return before - after
+
+
+def fill_edges(dag: ArrayLike, nodes: ArrayLike, node: int) -> set[tuple[int, int]]:
+    """Return the fill edge set F(V, k) of Definition 3, as pairs (i, j) with i < j.
+
+    >>> fill_edges([[0, 1, 0], [0, 0, 1], [0, 0, 0]], [0, 1, 2], 1)
+    {(0, 2)}
+    """
+    before, after = _before_and_after(dag, nodes, node)
+    return after - before
+
+
+def maximal_nodes(dag: ArrayLike, nodes: ArrayLike) -> set[int]:
+    """Return the nodes without a descendant among ``nodes``.
+
+    >>> maximal_nodes([[0, 1, 0], [0, 0, 0], [0, 0, 0]], [0, 1, 2])
+    {1, 2}
+    """
+    dag = as_dag(dag)
+    nodes = check_nodes(nodes, len(dag))
+    return {node for node in nodes if not descendants(dag, node) & set(nodes)}
+
+
+def edge_set(graph: ArrayLike, nodes: ArrayLike | None = None) -> set[tuple[int, int]]:
+    """Return an undirected graph's edges as pairs (i, j), i < j, under the names of ``nodes``.
+
+    >>> edge_set([[0, 1], [1, 0]], nodes=[5, 3])
+    {(3, 5)}
+    """
+    graph = as_undirected(graph)
+    labels = range(len(graph)) if nodes is None else [int(node) for node in np.asarray(nodes)]
+    pairs = [(labels[i], labels[j]) for i, j in np.argwhere(np.triu(graph))]
+    return {(min(pair), max(pair)) for pair in pairs}
+
+
+def _before_and_after(
+    dag: ArrayLike, nodes: ArrayLike, node: int
+) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+    dag = as_dag(dag)
+    everyone = check_nodes(nodes, len(dag))
+    if node not in everyone:
+        raise GraphError(f"Node {node} is not among the nodes {everyone}, so it cannot be removed from them.")
+    rest = [other for other in everyone if other != node]
+    before = {pair for pair in edge_set(moral_subgraph(dag, everyone), everyone) if node not in pair}
+    return before, edge_set(moral_subgraph(dag, rest), rest)

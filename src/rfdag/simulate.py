@@ -1,0 +1,171 @@
+"""Random DAGs, linear structural equation models on them, and samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import solve_triangular
+
+from rfdag.errors import OptionError
+from rfdag.graphs.dag import Graph, as_dag, topological_order
+
+Floats = NDArray[np.float64]
+Seed = np.random.Generator | int | None
+
+
+def random_dag(p: int, density: float | None = None, rng: Seed = None, *, degree: float | None = None) -> Graph:
+    """Return an Erdős–Rényi DAG: each pair is joined with equal probability, directed by a random order.
+
+    Parameters
+    ----------
+    p
+        Number of nodes.
+    density
+        Probability of an edge; give this or ``degree``.
+    rng
+        Generator or seed; None is seed 0.
+    degree
+        Expected number of neighbours of a node.
+
+    Examples
+    --------
+    >>> random_dag(4, 0.5, rng=1)
+    array([[0, 0, 0, 1],
+           [1, 0, 0, 1],
+           [1, 0, 0, 1],
+           [0, 0, 0, 0]], dtype=int8)
+    """
+    if p < 1:
+        raise OptionError(f"A graph has at least one node, not p={p}.")
+    if (density is None) == (degree is None):
+        raise OptionError("Give either density (probability of an edge) or degree (expected neighbours).")
+    if density is None:
+        assert degree is not None
+        if not 0 <= degree <= max(p - 1, 0):
+            raise OptionError(f"A node of a graph with p={p} has 0 to {p - 1} neighbours, not degree={degree}.")
+        density = degree / max(p - 1, 1)
+    if not 0 <= density <= 1:
+        raise OptionError(f"density is a probability between 0 and 1, not {density}.")
+    generator = np.random.default_rng(0 if rng is None else rng)
+    upper = np.triu(generator.random((p, p)) < density, 1)
+    order = generator.permutation(p)
+    dag = np.zeros((p, p), np.int8)
+    dag[np.ix_(order, order)] = upper
+    return dag
+
+
+def dense_dag(K: int) -> Graph:
+    """Return the paper's B_K: a complete DAG on K(K−1)/2 nodes, each with its own pair of K sources.
+
+    Nodes 0 … K−1 are the sources. The graph has O(K⁴) edges and is yet recovered exactly by RFD.
+
+    >>> dense_dag(2)
+    array([[0, 0, 1],
+           [0, 0, 1],
+           [0, 0, 0]], dtype=int8)
+    """
+    if K < 2:
+        raise OptionError(f"B_K needs K ≥ 2 sources, not {K}.")
+    pairs = list(combinations(range(K), 2))
+    p = K + len(pairs)
+    dag = np.zeros((p, p), np.int8)
+    dag[K:, K:] = np.triu(np.ones((len(pairs), len(pairs)), np.int8), 1)
+    for node, pair in enumerate(pairs, start=K):
+        dag[list(pair), node] = 1
+    return dag
+
+
+@dataclass(frozen=True)
+class LinearSEM:
+    """A linear Gaussian structural equation model: x_j = Σ_i weights[i, j] x_i + Normal(0, variances[j])."""
+
+    weights: Floats
+    variances: Floats
+
+    @property
+    def dag(self) -> Graph:
+        """The graph of the non-zero weights."""
+        return (self.weights != 0).astype(np.int8)
+
+    def covariance(self) -> Floats:
+        """Return the exact covariance matrix of the variables."""
+        effects = self._total_effects()
+        return (effects.T * self.variances) @ effects
+
+    def precision(self) -> Floats:
+        """Return the exact inverse covariance matrix, with exact zeros where the moral graph has no edge.
+
+        >>> sem = LinearSEM(np.array([[0, 0.5], [0, 0]]), np.ones(2))
+        >>> sem.precision()
+        array([[ 1.25, -0.5 ],
+               [-0.5 ,  1.  ]])
+        """
+        left = np.eye(len(self.weights)) - self.weights
+        return (left / self.variances) @ left.T
+
+    def _total_effects(self) -> Floats:
+        """Return (I − A)⁻¹ by one triangular solve in a topological order."""
+        order = topological_order(self.dag)
+        into = np.ix_(order, order)
+        identity = np.eye(len(order))
+        effects = np.empty_like(identity)
+        effects[into] = solve_triangular(identity - self.weights[into], identity, unit_diagonal=True)
+        return effects
+
+
+def linear_sem(
+    dag: ArrayLike,
+    rng: Seed = None,
+    *,
+    weights: tuple[float, float] = (0.25, 1.0),
+    variances: ArrayLike = 1.0,
+) -> LinearSEM:
+    """Return a model on ``dag`` with weights uniform on ±[low, high] and the given noise variances.
+
+    Parameters
+    ----------
+    dag
+        Adjacency matrix.
+    rng
+        Generator or seed; None is seed 0.
+    weights
+        Least and greatest size of a weight; the sign is random. The default is the paper's.
+    variances
+        Variance of each node's noise, one number for all or one for each.
+
+    Examples
+    --------
+    >>> linear_sem([[0, 1], [0, 0]], rng=3).weights.round(2)
+    array([[ 0.  , -0.31],
+           [ 0.  ,  0.  ]])
+    """
+    dag = as_dag(dag)
+    low, high = weights
+    if not 0 < low <= high:
+        raise OptionError(f"weights=(low, high) needs 0 < low ≤ high, not {weights}.")
+    noise = np.broadcast_to(np.asarray(variances, np.float64), len(dag)).copy()
+    if not (noise > 0).all():
+        raise OptionError("The variance of a noise is above 0; one given is not.")
+    generator = np.random.default_rng(0 if rng is None else rng)
+    size = generator.uniform(low, high, dag.shape)
+    sign = generator.choice((-1.0, 1.0), dag.shape)
+    return LinearSEM(np.where(dag != 0, size * sign, 0.0), noise)
+
+
+def sample(sem: LinearSEM, n: int, rng: Seed = None) -> Floats:
+    """Return n independent rows drawn from the model.
+
+    >>> sample(linear_sem([[0, 1], [0, 0]]), 3).shape
+    (3, 2)
+    """
+    if n < 1:
+        raise OptionError(f"A sample has at least one row, not n={n}.")
+    generator = np.random.default_rng(0 if rng is None else rng)
+    values = generator.standard_normal((n, len(sem.weights))) * np.sqrt(sem.variances)
+    for node in topological_order(sem.dag):
+        parents = np.flatnonzero(sem.weights[:, node])
+        values[:, node] += values[:, parents] @ sem.weights[parents, node]
+    return values
