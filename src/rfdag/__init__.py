@@ -1,1 +1,55 @@
+"""Causal order, DAG and Markov equivalence class from data, by the Removal-Fill-Degree algorithm."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from rfdag import datasets, errors, graphs, metrics, simulate
+    from rfdag.estimator import RFD
+    from rfdag.learning import learn
+    from rfdag.moments import Moments
+    from rfdag.result import Edge, Result, load
+
+__all__ = [
+    "RFD",
+    "Edge",
+    "Moments",
+    "Result",
+    "__version__",
+    "datasets",
+    "errors",
+    "graphs",
+    "learn",
+    "load",
+    "metrics",
+    "simulate",
+]
+
+# Names are imported when first used: `import rfdag` stays fast, and what is not needed is not loaded.
+_HOMES = {
+    "RFD": "rfdag.estimator",
+    "learn": "rfdag.learning",
+    "Moments": "rfdag.moments",
+    "Edge": "rfdag.result",
+    "Result": "rfdag.result",
+    "load": "rfdag.result",
+}
+_MODULES = {"datasets", "errors", "graphs", "metrics", "simulate"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"rfdag.{name}")
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'rfdag' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,9 +1,10 @@
 """Compiled loops of the dense engine, on the matrix K of partial correlations.
 
 The remaining variables fill the leading ``v`` rows and columns of K; removing one moves the last into its
-place, so every loop runs over contiguous rows. K has a multiple of BLOCK columns, so that a block of
-candidates is always whole; what stands beyond column v is stale and its scores are ignored. Nothing here
-knows names, options or graphs.
+place, so every loop runs over contiguous rows. K has a multiple of BLOCK columns and zeros beyond column v,
+so that a block of candidates is always whole; ``blocks`` is K so cut, blocks[i, b, t] = K_ik with
+k = b · BLOCK + t. Inside a block, loops run over a length that the compiler does not know, which keeps it
+from unrolling them and lets it vectorise. Nothing here knows names, options or graphs.
 
 Notation: ``tau`` is the threshold over the v variables of now, ``tau_after`` the one over the v − 1 left
 once a candidate k is removed. Removing k turns K_ij into
@@ -41,57 +42,62 @@ def _row_margin(row, stop, tau, margin):
     return margin
 
 
-# `nnan` and `nsz` let the compiler take maxima several at a time; a NaN is caught by `_row_margin`.
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+@njit(cache=True, nogil=True)
 def _row_peaks(row, i, v, peaks):
     """Store in peaks[b] the largest |K_ik| over the candidates k ≠ i of block b; return the largest."""
-    row[i] = 0.0
     highest = 0.0
-    blocks = (v + BLOCK - 1) // BLOCK
-    for b in range(blocks):
+    row[i // BLOCK, i % BLOCK] = 0.0
+    for b in range((v + BLOCK - 1) // BLOCK):
+        block = row[b]
         peak = 0.0
-        for k in range(b * BLOCK, min(b * BLOCK + BLOCK, v)):
-            peak = max(peak, abs(row[k]))
+        for t in range(block.shape[0]):
+            size = abs(block[t])
+            peak = size if size > peak else peak
         peaks[b] = peak
-        highest = max(highest, peak)
-    row[i] = 1.0
+        highest = peak if peak > highest else highest
+    row[i // BLOCK, i % BLOCK] = 1.0
     return highest
 
 
 @njit(cache=True, nogil=True)
-def _row_edges(row, i, tau, edges, degrees, edges_i, edges_j):
-    """Append the edges of row i to earlier rows, and return how many there are now."""
-    degrees[i] = 0
-    for j in range(i):
-        if abs(row[j]) > tau:
-            edges_i[edges] = i
-            edges_j[edges] = j
-            edges += 1
-            degrees[i] += 1
-            degrees[j] += 1
+def _row_edges(row, i, tau, peaks, edges, degrees, edges_i, edges_j):
+    """Append the edges of row i to earlier rows, and return how many there are now.
+
+    Stores come before the question whether they count: cheaper than a branch no processor foresees.
+    """
+    start = edges
+    for b in range(i // BLOCK + 1):
+        if peaks[b] > tau:
+            block = row[b]
+            for t in range(min(block.shape[0], i - b * BLOCK)):
+                edges_j[edges] = b * BLOCK + t
+                edges += abs(block[t]) > tau
+    degrees[i] = edges - start
+    for e in range(start, edges):
+        edges_i[e] = i
+        degrees[edges_j[e]] += 1
     return edges
 
 
 @njit(cache=True, nogil=True)
-def scan(K, v, tau, degrees, edges_i, edges_j, peaks):
+def scan(K, blocks, v, tau, degrees, edges_i, edges_j, peaks):
     """List edges, count degrees, find block peaks; return (edges, least distance of a pair to tau)."""
     edges = 0
     margin = np.inf
     for i in range(v):
         margin = _row_margin(K[i], i, tau, margin)
-        edges = _row_edges(K[i], i, tau, edges, degrees, edges_i, edges_j)
-        _row_peaks(K[i], i, v, peaks[i])
+        _row_peaks(blocks[i], i, v, peaks[i])
+        edges = _row_edges(blocks[i], i, tau, peaks[i], edges, degrees, edges_i, edges_j)
     return edges, margin
 
 
 @njit(cache=True, nogil=True)
-def marginalise(K, v, k, tau, tau_after, a, u, degrees, edges_i, edges_j, peaks):
+def marginalise(K, blocks, v, k, tau_after, a, u, degrees, edges_i, edges_j, peaks):
     """Remove k: the last variable takes its place, the rank-one step is applied, and what is left scanned.
 
-    Each row is scanned while it is still in the cache; the step is bound by memory, not by arithmetic.
-    Returns (status, kept, edges, margin): how many edges were there and still are, and what `scan` returns.
-    The status is −1, or the position (after the swap) of a variable that k determines or that left [−1, 1]:
-    K is then spoilt and must be made anew.
+    Each row is scanned while it is still in the cache. Returns (status, edges, margin): −1, or the position
+    (after the swap) of a variable that k determines or that left [−1, 1], when K is spoilt and must be made
+    anew; and what `scan` returns.
     """
     last = v - 1
     for i in range(v):
@@ -104,11 +110,12 @@ def marginalise(K, v, k, tau, tau_after, a, u, degrees, edges_i, edges_j, peaks)
         K[k, k] = 1.0
         a[k] = a[last]
     for i in range(last):
+        K[i, last] = 0.0
+    for i in range(last):
         left = 1.0 - a[i] * a[i]
         if not left > 1e-15:
-            return i, 0, 0, np.inf
+            return i, 0, np.inf
         u[i] = 1.0 / math.sqrt(left)
-    kept = 0
     edges = 0
     margin = np.inf
     for i in range(last):
@@ -116,26 +123,21 @@ def marginalise(K, v, k, tau, tau_after, a, u, degrees, edges_i, edges_j, peaks)
         a_i = a[i]
         u_i = u[i]
         for j in range(last):
-            x = row[j]
-            y = (x + a_i * a[j]) * (u_i * u[j])
-            kept += (abs(x) > tau) & (abs(y) > tau_after)
-            row[j] = y
+            row[j] = (row[j] + a_i * a[j]) * (u_i * u[j])
         row[i] = 1.0
         margin = _row_margin(row, i, tau_after, margin)
-        edges = _row_edges(row, i, tau_after, edges, degrees, edges_i, edges_j)
-        if _row_peaks(row, i, last, peaks[i]) > 1.0 or margin != margin:
-            return i, 0, 0, np.inf
-    # Every pair was met twice, and the diagonal, which is never an edge, once.
-    return -1, (kept - last) // 2, edges, margin
+        if _row_peaks(blocks[i], i, last, peaks[i]) > 1.0 or margin != margin:
+            return i, 0, np.inf
+        edges = _row_edges(blocks[i], i, tau_after, peaks[i], edges, degrees, edges_i, edges_j)
+    return -1, edges, margin
 
 
 @njit(cache=True, nogil=True)
 def count_removals(blocks, tau_after, peaks, edges_i, edges_j, edges, first, step, removals):
     """Add to removals[b, t] the edges first, first + step, … that vanish when candidate t of block b is removed.
 
-    ``blocks`` is K cut into blocks of candidates, blocks[i, b, t] = K_ik with k = b · BLOCK + t. An edge can
-    only vanish if |K_ik K_jk| ≥ |K_ij| − tau_after, which rules out most blocks at once. K_ii = 1 makes the
-    bound zero at k = i and k = j, so these never count.
+    An edge can only vanish if |K_ik K_jk| ≥ |K_ij| − tau_after, which rules out most blocks at once.
+    K_ii = 1 makes the bound zero at k = i and k = j, so these never count.
     """
     n_blocks = len(removals)
     square = tau_after * tau_after
@@ -153,7 +155,6 @@ def count_removals(blocks, tau_after, peaks, edges_i, edges_j, edges, first, ste
             row_i = blocks[i, open_blocks[s]]
             row_j = blocks[j, open_blocks[s]]
             counts = removals[open_blocks[s]]
-            # A length the compiler does not know keeps it from unrolling the loop, so that it vectorises it.
             for t in range(row_i.shape[0]):
                 x = r + row_i[t] * row_j[t]
                 counts[t] += x * x <= square * (1.0 - row_i[t] * row_i[t]) * (1.0 - row_j[t] * row_j[t])

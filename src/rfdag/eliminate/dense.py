@@ -64,6 +64,7 @@ class DenseEngine:
         self._threads = threads
         self._recompute = recompute
         self.settled = settled
+        self._removals: Integers | None = None
         self._allocate()
         self._scan()
 
@@ -85,20 +86,22 @@ class DenseEngine:
 
     def removals(self) -> Integers:
         """Return how many edges each variable's removal would remove."""
+        if self._removals is not None:
+            return self._removals
         if self._pairs == "neighbours":
             return self._neighbour_scores()[0]
         v, edges = self._size, self._edge_count
         tau_after = self._threshold(max(v - 1, 1))
-        blocks = self._K.reshape(len(self._K), -1, kernels.BLOCK)
 
         def work(first: int, step: int) -> Integers:
             counts = np.zeros((-(-v // kernels.BLOCK), kernels.BLOCK), np.int64)
             kernels.count_removals(
-                blocks, tau_after, self._peaks, self._edges_i, self._edges_j, edges, first, step, counts
+                self._blocks, tau_after, self._peaks, self._edges_i, self._edges_j, edges, first, step, counts
             )
             return counts.ravel()[:v]
 
-        return self._sum(work, edges * v // kernels.BLOCK)
+        self._removals = self._sum(work, edges * v // kernels.BLOCK)
+        return self._removals
 
     def fills(self) -> Integers:
         """Return how many edges each variable's removal would add."""
@@ -122,11 +125,13 @@ class DenseEngine:
         near = np.abs(self._K[position, :v]) > tau
         near[position] = False
         parents = self.remaining[near]
-        listed = self._changes(position, tau, tau_after) if with_edges else (None, None)
-        scores = self._score_one(position, tau, tau_after) if self._pairs == "neighbours" else None
-        changed = self._marginalise(position, tau, tau_after)
-        removal, fill = changed if scores is None else scores
-        return Removal(variable, parents, removal, fill, tau, margin, *listed)
+        removed, filled = self._changes(position, tau, tau_after) if with_edges else (None, None)
+        removal, fill = self._score_one(position, tau, tau_after, removed)
+        others = self._edge_count - len(parents)
+        self._marginalise(position, tau_after)
+        if fill is None:
+            fill = self._edge_count - (others - removal)
+        return Removal(variable, parents, removal, fill, tau, margin, removed, filled)
 
     def copy(self) -> Self:
         """Return an independent engine over the same remaining variables."""
@@ -146,49 +151,40 @@ class DenseEngine:
     def _allocate(self) -> None:
         """Make room for what is kept beside K: degrees, the edge list, the largest |K| per row and block."""
         v = self._size
+        room = v * (v - 1) // 2 + 1
+        self._blocks = self._K.reshape(v, -1, kernels.BLOCK)
         self._degrees = np.empty(v, np.int64)
-        self._edges_i = np.empty(v * (v - 1) // 2, np.int32)
-        self._edges_j = np.empty(v * (v - 1) // 2, np.int32)
+        self._edges_i, self._edges_j = np.empty(room, np.int32), np.empty(room, np.int32)
         self._peaks = np.empty((v, self._K.shape[1] // kernels.BLOCK))
         self._work = np.empty((2, v))
 
     def _scan(self) -> None:
         v = self._size
         self._edge_count, self._margin = kernels.scan(
-            self._K, v, self._threshold(v), self._degrees, self._edges_i, self._edges_j, self._peaks
+            self._K, self._blocks, v, self._threshold(v), self._degrees, self._edges_i, self._edges_j, self._peaks
         )
 
-    def _marginalise(self, position: int, tau: float, tau_after: float) -> tuple[int, int]:
-        """Remove the variable from the state; return how many edges went and came."""
+    def _marginalise(self, position: int, tau_after: float) -> None:
         v = self._size
         gone = int(self._variables[position])
-        before = self._edge_count - int(self._degrees[position])
-        spoilt, kept, self._edge_count, self._margin = kernels.marginalise(
-            self._K, v, position, tau, tau_after, *self._work,
+        spoilt, self._edge_count, self._margin = kernels.marginalise(
+            self._K, self._blocks, v, position, tau_after, *self._work,
             self._degrees, self._edges_i, self._edges_j, self._peaks,
         )  # fmt: skip
         self._variables[position] = self._variables[v - 1]
         self._size = v - 1
+        self._removals = None
         if spoilt >= 0:
-            return self._recover(gone, int(self._variables[spoilt]), tau)
-        return before - kept, self._edge_count - kept
+            self._recover(gone, int(self._variables[spoilt]))
 
-    def _recover(self, gone: int, spoilt: int, tau: float) -> tuple[int, int]:
-        """Compute K anew from the data; return how many edges went and came with the removal.
-
-        Rounding drifts by about v · eps · condition. One fresh start is allowed, no more.
-        """
+    def _recover(self, gone: int, spoilt: int) -> None:
+        # Rounding drifts by about v · eps · condition; one fresh start from the data is allowed, no more.
         v = self._size
-        if self._recompute is None or v < 2:
-            raise LostPrecision(gone, spoilt)
-        earlier = self._recompute(np.append(self.remaining, gone))
-        fresh = self._recompute(self.remaining)
-        if not (np.abs(fresh) <= 1).all():
+        fresh = self._recompute(self.remaining) if self._recompute is not None and v > 1 else None
+        if fresh is None or not (np.abs(fresh) <= 1).all():
             raise LostPrecision(gone, spoilt)
         self._K[:v, :v] = fresh
         self._scan()
-        before, after = np.abs(earlier[:v, :v]) > tau, np.abs(fresh) > self._threshold(v)
-        return int((before & ~after).sum()) // 2, int((after & ~before).sum()) // 2
 
     def _changes(self, position: int, tau: float, tau_after: float) -> tuple[Integers, Integers]:
         """Return the edges that removing the variable removes and fills, as pairs of variables."""
@@ -202,7 +198,14 @@ class DenseEngine:
                 return self.remaining[removed[:n_removed]], self.remaining[filled[:n_filled]]
             room = max(n_removed, n_filled)
 
-    def _score_one(self, position: int, tau: float, tau_after: float) -> tuple[int, int]:
+    def _score_one(
+        self, position: int, tau: float, tau_after: float, removed: Integers | None
+    ) -> tuple[int, int | None]:
+        """Return R and F of one candidate; F is None where the edges left after the removal will tell."""
+        if self._pairs == "all":
+            if removed is not None:
+                return len(removed), None
+            return int(self.removals()[position]), None
         v = self._size
         removals, fills = np.empty(v, np.int64), np.empty(v, np.int64)
         # A step as long as the matrix makes a range of this candidate alone.

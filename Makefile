@@ -1,0 +1,40 @@
+# Every target works on a fresh machine with Python 3.11 or newer, make and gcc; it makes its own environment.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+JOBS ?= auto
+
+.PHONY: demo test lint format bench clean help
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+
+demo: $(STAMP)  ## learn the causal order of the bundled Sachs data
+	@$(BIN)/rfdag learn src/rfdag/datasets/sachs_log.csv --out demo-results
+
+test: $(STAMP)  ## run all tests
+	$(BIN)/python -m pytest -n $(JOBS) -q
+
+lint: $(STAMP)  ## check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(STAMP)  ## mend style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(STAMP)  ## measure; writes docs/benchmarks.md
+	$(BIN)/python benchmarks/noiseless.py
+	$(BIN)/python benchmarks/speed.py
+
+clean:  ## remove what the other targets made
+	rm -rf $(VENV) demo-results build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +
+
+$(STAMP): pyproject.toml constraints.txt
+	@echo "Installing rfdag and its tools into $(VENV) (once)…"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@touch $(STAMP)

@@ -1,0 +1,322 @@
+"""The command line: `rfdag learn`, `simulate` and `compare`, over the same functions as the library."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import io
+import json
+import sys
+import warnings
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+import rfdag
+from rfdag.errors import GraphError, NumericalWarning, OptionError, RfdagError, listed
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="Causal order, DAG and Markov equivalence class from data, by the Removal-Fill-Degree algorithm.",
+    epilog="Exit status: 0 done, 1 a problem with the data or a file, 2 a problem with the options.",
+)
+EDGES_SHOWN = 60
+Command = TypeVar("Command", bound=Callable[..., None])
+
+
+class Rule(StrEnum):
+    """How the next variable is chosen."""
+
+    RFD = "rfd"
+    MIN_DEGREE = "min-degree"
+    MIN_FILL = "min-fill"
+    MAX_REMOVE = "max-remove"
+    RANDOM = "random"
+
+
+class Input(StrEnum):
+    """What the file holds."""
+
+    DATA = "data"
+    CORRELATION = "correlation"
+    COVARIANCE = "covariance"
+    PRECISION = "precision"
+    DAG = "dag"
+
+
+class Pairs(StrEnum):
+    """Which pairs count as removed or filled."""
+
+    ALL = "all"
+    NEIGHBOURS = "neighbours"
+
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+
+
+def main() -> None:
+    """Run the program."""
+    app()
+
+
+def _reported(command: Command) -> Command:
+    """Turn rfdag's errors into a message and an exit status."""
+
+    @functools.wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        try:
+            command(*args, **kwargs)
+        except (RfdagError, ImportError) as problem:
+            Console(stderr=True).print(f"[bold red]Error:[/bold red] {_escape(problem)}", highlight=False)
+            raise typer.Exit(2 if isinstance(problem, OptionError) else 1) from None
+
+    return run  # type: ignore[return-value]
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"rfdag {rfdag.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+@_reported
+def learn(
+    data: Annotated[Path, typer.Argument(help="CSV, TSV, NPY or NPZ file; the first line names the columns.")],
+    rule: Annotated[Rule, typer.Option(help="How the next variable is chosen.")] = Rule.RFD,
+    depth: Annotated[int, typer.Option(help="How many removals rule rfd looks ahead.")] = 1,
+    alpha: Annotated[float, typer.Option(help="Level of the test for an edge.")] = 1e-3,
+    pairs: Annotated[Pairs, typer.Option(help="Pairs counted as removed or filled.")] = Pairs.ALL,
+    input: Annotated[Input, typer.Option(help="What the file holds.")] = Input.DATA,
+    n_samples: Annotated[int | None, typer.Option(help="Rows behind a matrix of moments.")] = None,
+    tolerance: Annotated[float, typer.Option(help="What counts as zero in an exact precision matrix.")] = 1e-8,
+    delimiter: Annotated[str | None, typer.Option(help="Character between cells of a text file.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Break ties at random with this seed.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Threads; all cores unless given.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the result's files, made if need be.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Learn the causal order and the DAG of the columns of a file."""
+    with warnings.catch_warnings():
+        # The summary tells of them in its own words.
+        warnings.simplefilter("ignore", NumericalWarning)
+        result = rfdag.learn(
+            data,
+            input=input.value,  # type: ignore[arg-type]
+            n_samples=n_samples,
+            rule=rule.value,
+            depth=depth,
+            alpha=alpha,
+            pairs=pairs.value,  # type: ignore[arg-type]
+            tolerance=tolerance,
+            delimiter="\t" if delimiter == "\\t" else delimiter,
+            n_jobs=jobs,
+            random_state=seed,
+            progress=False if as_json else None,
+        )
+    files: list[Path] = []
+    if out is not None:
+        from rfdag.files import write_folder
+
+        files = write_folder(out, _files_of(result))
+    if as_json:
+        _print_json(
+            {
+                "order": list(result.order),
+                "edges": [edge._asdict() for edge in result.edges],
+                "n_samples": result.n_samples,
+                "settings": result.settings.to_dict(),
+                "timings": result.timings,
+                "warnings": list(result.warnings),
+                "files": [str(path) for path in files],
+            }
+        )
+        return
+    _print_result(result, files)
+
+
+@app.command()
+@_reported
+def simulate(
+    out: Annotated[Path, typer.Argument(help="Folder for data.csv and truth.csv, made if need be.")],
+    nodes: Annotated[int, typer.Option(help="Number of variables.")] = 20,
+    samples: Annotated[int, typer.Option(help="Number of rows.")] = 1000,
+    density: Annotated[float | None, typer.Option(help="Probability of an edge; 0.2 unless degree is given.")] = None,
+    degree: Annotated[float | None, typer.Option(help="Expected neighbours of a variable, instead.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the graph, its weights and the rows.")] = 0,
+    as_json: JsonFlag = False,
+) -> None:
+    """Simulate a random DAG with linear Gaussian data on it."""
+    import numpy as np
+
+    from rfdag.files import write_folder
+    from rfdag.simulate import linear_sem, random_dag, sample
+
+    generator = np.random.default_rng(seed)
+    density = 0.2 if density is None and degree is None else density
+    sem = linear_sem(random_dag(nodes, density, generator, degree=degree), generator)
+    rows = sample(sem, samples, generator)
+    width = len(str(nodes))
+    names = [f"x{at:0{width}d}" for at in range(1, nodes + 1)]
+    edges = [(names[i], names[j], repr(float(sem.weights[i, j]))) for i, j in np.argwhere(sem.dag)]
+    files = write_folder(
+        out,
+        {
+            "data.csv": _csv(names, ([repr(float(cell)) for cell in row] for row in rows)),
+            "truth.csv": _csv(("source", "target", "weight"), edges),
+        },
+    )
+    if as_json:
+        _print_json({"nodes": nodes, "samples": samples, "edges": len(edges), "files": [str(path) for path in files]})
+        return
+    console = Console()
+    console.print(f"Simulated {samples} rows of {nodes} variables with {len(edges)} edges (seed {seed}).")
+    _print_files(console, files)
+
+
+@app.command()
+@_reported
+def compare(
+    truth: Annotated[Path, typer.Argument(help="True graph: edges as CSV (source, target), or a result as JSON.")],
+    found: Annotated[Path, typer.Argument(help="Found graph, in either form.")],
+    as_json: JsonFlag = False,
+) -> None:
+    """Compare a found graph with the true one."""
+    import math
+
+    from rfdag import metrics
+    from rfdag.graphs import as_dag, topological_order
+
+    (true_nodes, true_edges, _), (found_nodes, found_edges, order) = _read_graph(truth), _read_graph(found)
+    stray = sorted(true_nodes - found_nodes)
+    if order and stray:
+        raise GraphError(
+            f"{truth} has variables that {found} has not: {listed(stray)}. Compare graphs on the same variables."
+        )
+    names = sorted(true_nodes | found_nodes)
+    true_dag, found_dag = as_dag(_matrix(names, true_edges)), as_dag(_matrix(names, found_edges))
+    places = [names.index(name) for name in order] if order else topological_order(found_dag)
+    scores = metrics.skeleton(true_dag, found_dag)
+    table = {
+        "shd": metrics.shd(true_dag, found_dag),
+        "f1": scores.f1,
+        "tpr": scores.tpr,
+        "fpr": scores.fpr,
+        "precision": scores.precision,
+        "order_error": metrics.order_error(true_dag, places),
+        "sid": metrics.sid(true_dag, found_dag).mistakes,
+        "ancestor_aid": metrics.aid(true_dag, found_dag).mistakes,
+        "true_edges": int(true_dag.sum()),
+        "found_edges": int(found_dag.sum()),
+    }
+    if as_json:
+        _print_json({name: None if math.isnan(value) else value for name, value in table.items()})
+        return
+    meanings = {
+        "shd": "pairs joined differently in the CPDAGs",
+        "f1": "of the skeleton",
+        "tpr": "true adjacencies found",
+        "fpr": "absent adjacencies found",
+        "precision": "found adjacencies that are true",
+        "order_error": "compelled true edges the order turns round",
+        "sid": "interventions predicted wrongly (DAGs)",
+        "ancestor_aid": "effects adjusted for wrongly (DAGs)",
+        "true_edges": "",
+        "found_edges": "",
+    }
+    shown = Table("measure", "value", "meaning")
+    for name, value in table.items():
+        shown.add_row(name, f"{value:.3f}" if isinstance(value, float) else str(value), meanings[name])
+    Console().print(shown)
+
+
+def _files_of(result: rfdag.Result) -> dict[str, str]:
+    return {
+        "result.json": result.to_json(),
+        "edges.csv": result.to_csv(),
+        "order.txt": "".join(f"{name}\n" for name in result.order),
+        "graph.dot": result.to_dot(),
+        "graph.graphml": result.to_graphml(),
+    }
+
+
+def _print_result(result: rfdag.Result, files: list[Path]) -> None:
+    console = Console()
+    rows = "exact input" if result.n_samples is None else f"{result.n_samples} rows"
+    seconds = sum(result.timings.values())
+    console.print(
+        f"[bold]{len(result.names)} variables[/bold], {rows}, rule {result.settings.rule}, {seconds:.2f} s",
+        highlight=False,
+    )
+    console.print("\n[bold]Causal order[/bold] (causes first)")
+    console.print("  " + " → ".join(_escape(name) for name in result.order), highlight=False)
+    edges = result.edges
+    undecided = sum(not edge.directed for edge in edges)
+    console.print(f"\n[bold]{len(edges)} edges[/bold], {undecided} of which could point either way", highlight=False)
+    table = Table("source", "", "target", "coefficient", box=None, pad_edge=True)
+    for edge in edges[:EDGES_SHOWN]:
+        weight = "" if edge.coefficient is None else f"{edge.coefficient:+.3g}"
+        table.add_row(_escape(edge.source), "→" if edge.directed else "–", _escape(edge.target), weight)
+    if edges:
+        console.print(table)
+    if len(edges) > EDGES_SHOWN:
+        console.print(f"  … and {len(edges) - EDGES_SHOWN} more; --out writes them all.", highlight=False)
+    for warning in result.warnings:
+        console.print(f"[yellow]Warning:[/yellow] {_escape(warning)}", highlight=False)
+    _print_files(console, files)
+
+
+def _print_files(console: Console, files: list[Path]) -> None:
+    if files:
+        console.print("\n[bold]Written[/bold]")
+        for path in files:
+            console.print(f"  {_escape(path)}", highlight=False, soft_wrap=True)
+
+
+def _print_json(content: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(content, indent=2, default=str, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def _csv(header: Any, rows: Any) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _read_graph(path: Path) -> tuple[set[str], set[tuple[str, str]], list[str]]:
+    """Return nodes, edges and (from a result) the order."""
+    if path.suffix.lower() == ".json":
+        result = rfdag.load(path)
+        edges = {(str(edge.source), str(edge.target)) for edge in result.edges}
+        return set(map(str, result.names)), edges, list(map(str, result.order))
+    from rfdag.files import read_edges
+
+    edges = read_edges(path)
+    return {name for edge in edges for name in edge}, edges, []
+
+
+def _matrix(names: list[str], edges: set[tuple[str, str]]) -> list[list[int]]:
+    return [[int((source, target) in edges) for target in names] for source in names]
+
+
+def _escape(text: object) -> str:
+    from rich.markup import escape
+
+    return escape(str(text))

@@ -1,0 +1,220 @@
+"""From whatever the user has to what the engines need: moments, or a DAG to play oracle."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from rfdag.errors import DataError, GraphError, OptionError, listed
+from rfdag.files import Table, read_table
+from rfdag.graphs.dag import Graph, find_cycle
+from rfdag.moments import Moments
+
+Input = Literal["data", "correlation", "covariance", "precision", "dag"]
+INPUTS = ("data", "correlation", "covariance", "precision", "dag")
+
+
+@dataclass(frozen=True, eq=False)
+class Oracle:
+    """A known DAG, which answers every question about conditional independence."""
+
+    names: tuple[Hashable, ...]
+    dag: Graph
+
+
+def read(
+    source: Any,
+    *,
+    input: Input = "data",
+    n_samples: int | None = None,
+    names: Sequence[Hashable] | None = None,
+    delimiter: str | None = None,
+    check_size: Callable[[int, int], None] = lambda rows, columns: None,
+) -> Moments | Oracle:
+    """Return the moments of the source, or the oracle of a DAG.
+
+    ``check_size`` is told the number of rows and columns before any costly work, and may refuse.
+    """
+    if input not in INPUTS:
+        raise OptionError(f"input is one of {listed(INPUTS)}, not {input!r}.")
+    if input in ("data", "dag") and n_samples is not None:
+        raise OptionError(f"n_samples goes with a matrix of moments; with input={input!r} leave it out.")
+    if input == "dag" and hasattr(source, "adj") and hasattr(source, "nodes"):
+        source, names = _from_networkx(source, names)
+    table = _name(as_table(source, delimiter), names)
+    _refuse_unusable(table)
+    if input == "dag":
+        return _oracle(table)
+    rows, columns = table.values.shape
+    if columns < 2:
+        raise DataError(
+            f"Found 1 feature(s), the column {table.names[0]!r} (n_features=1); an order needs at least two columns."
+        )
+    if input == "data":
+        if rows < 2:
+            raise DataError(f"Found {rows} sample(s) (n_samples={rows}); learning needs many rows.")
+        check_size(rows, columns)
+        return Moments.from_data(table.values, table.names)
+    if n_samples is None and input != "precision":
+        raise OptionError(
+            f"A {input} matrix does not say how many rows it comes from; pass n_samples. (Only a precision "
+            "matrix may be exact, with n_samples=None.)"
+        )
+    if n_samples is not None:
+        if int(n_samples) != n_samples or n_samples < 2:
+            raise OptionError(f"n_samples is a number of rows, at least 2, not {n_samples!r}.")
+        check_size(int(n_samples), columns)
+    build = {
+        "correlation": Moments.from_correlation,
+        "covariance": Moments.from_covariance,
+        "precision": Moments.from_precision,
+    }[input]
+    return build(table.values, n_samples, table.names)
+
+
+def as_table(source: Any, delimiter: str | None = None) -> Table:
+    """Return numbers and column names of an array, a data frame of any kind, or a file."""
+    if isinstance(source, str | Path):
+        return read_table(source, delimiter)
+    if delimiter is not None:
+        raise OptionError("delimiter belongs to a text file; this input is not a path.")
+    if hasattr(source, "columns"):
+        _refuse_duplicates(list(source.columns))
+    frame = nw.from_native(source, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    if isinstance(frame, nw.DataFrame):
+        return _from_frame(frame)
+    return _from_array(source)
+
+
+def _from_frame(frame: nw.DataFrame[Any]) -> Table:
+    names = tuple(frame.columns)
+    schema = dict(zip(names, frame.schema.values(), strict=True))
+    words = {name: kind for name, kind in schema.items() if not (kind.is_numeric() or kind == nw.Boolean)}
+    if words:
+        found = ", ".join(f"{name!r} is {kind}" for name, kind in list(words.items())[:5])
+        raise DataError(
+            f"These columns are not numbers: {listed(words)} ({found}). Drop them or encode them as numbers."
+        )
+    if not names:
+        raise DataError("The data frame has no columns; it needs at least two.")
+    values = np.empty((len(frame), len(names)))
+    for at, name in enumerate(names):
+        values[:, at] = frame.get_column(name).cast(nw.Float64).to_numpy()
+    return Table(values, names)
+
+
+def _from_array(source: Any) -> Table:
+    if hasattr(source, "toarray"):
+        raise DataError(
+            f"Found a sparse {type(source).__name__}; pass its .toarray(), which needs 8 bytes for every entry."
+        )
+    try:
+        values = np.asarray(source)
+    except ValueError:
+        raise DataError("The rows have different lengths; a table has the same columns in every row.") from None
+    if values.ndim != 2:
+        hint = " Reshape your data: X.reshape(-1, 1) makes a column." if values.ndim == 1 else ""
+        raise DataError(
+            f"Found an array of shape {values.shape}; expected 2D array with one row per sample and one column "
+            f"per variable.{hint}"
+        )
+    names = tuple(range(values.shape[1]))
+    if values.dtype.kind == "c":
+        raise DataError("Complex data not supported; pass real numbers.")
+    if values.dtype.kind not in "biuf":
+        values = _as_numbers(values)
+    return Table(values, names)
+
+
+def _as_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
+    numbers = np.empty(values.shape)
+    words: dict[int, object] = {}
+    for at in range(values.shape[1]):
+        try:
+            numbers[:, at] = values[:, at].astype(np.float64)
+        except (TypeError, ValueError) as problem:
+            words[at] = problem
+    if words:
+        raise DataError(
+            f"Columns {listed(words)} are not numbers ({next(iter(words.values()))}). Drop them or encode them: "
+            "every argument must be a number."
+        )
+    return numbers
+
+
+def _from_networkx(graph: Any, names: Sequence[Hashable] | None) -> tuple[Graph, Sequence[Hashable]]:
+    if not graph.is_directed():
+        raise GraphError("The graph is undirected; an oracle needs a networkx.DiGraph without cycles.")
+    nodes = list(graph.nodes) if names is None else list(names)
+    place = {node: at for at, node in enumerate(nodes)}
+    dag = np.zeros((len(nodes), len(nodes)), np.int8)
+    unknown = [node for node in graph.nodes if node not in place]
+    if unknown:
+        raise GraphError(f"The graph has nodes {listed(unknown)} that names does not list; list every node.")
+    for parent, child in graph.edges:
+        dag[place[parent], place[child]] = 1
+    return dag, nodes
+
+
+def _oracle(table: Table) -> Oracle:
+    values = table.values
+    if values.shape[0] != values.shape[1]:
+        raise GraphError(f"Found an array of shape {values.shape}; a DAG is a square matrix.")
+    dag = (values != 0).astype(np.int8)
+    cycle = find_cycle(dag)
+    if cycle:
+        arrows = " → ".join(repr(table.names[node]) for node in cycle)
+        raise GraphError(f"This is not a DAG: it has the cycle {arrows}. Remove or turn one of these edges.")
+    return Oracle(table.names, dag)
+
+
+def _name(table: Table, names: Sequence[Hashable] | None) -> Table:
+    if names is not None:
+        if len(names) != len(table.names):
+            raise OptionError(f"names has {len(names)} entries for {len(table.names)} columns; give one for each.")
+        table = Table(table.values, tuple(names))
+    _refuse_duplicates(table.names)
+    return table
+
+
+def _refuse_duplicates(names: Sequence[Hashable]) -> None:
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise DataError(f"Several columns are called {listed(twice)}; give every column a name of its own.")
+
+
+def _refuse_unusable(table: Table) -> None:
+    values = table.values
+    if values.shape[0] == 0:
+        raise DataError(
+            f"Found 0 sample(s) (shape={values.shape}) while a minimum of 1 is required: the table is empty."
+        )
+    if values.shape[1] == 0:
+        raise DataError(f"Found 0 feature(s) (shape={values.shape}) while a minimum of 1 is required.")
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        _refuse_missing(table)
+
+
+def _refuse_missing(table: Table) -> None:
+    missing = {name: int(np.isnan(column).sum()) for name, column in zip(table.names, table.values.T, strict=True)}
+    infinite = [
+        name for name, column in zip(table.names, table.values.T, strict=True) if np.isinf(column).any()
+    ]
+    holes = {name: count for name, count in missing.items() if count}
+    sentences = []
+    if holes:
+        rows = int(np.isnan(table.values).any(axis=1).sum())
+        counts = ", ".join(f"{count} in {name!r}" for name, count in list(holes.items())[:5])
+        sentences.append(f"missing values (NaN) in {listed(holes)} ({counts}; {rows} rows concerned)")
+    if infinite:
+        sentences.append(f"infinite values (inf) in {listed(infinite)}")
+    raise DataError(f"Found {' and '.join(sentences)}. Drop these rows or columns, or fill the values in first.")

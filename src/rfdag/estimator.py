@@ -1,0 +1,97 @@
+"""The scikit-learn face of `rfdag.learn`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rfdag.learning import learn
+
+
+class RFD(BaseEstimator):  # type: ignore[misc]
+    """Causal order and DAG of the columns of X, as a scikit-learn estimator.
+
+    Parameters are those of `rfdag.learn`.
+
+    Attributes
+    ----------
+    order_
+        Names of the variables in causal order, a source first.
+    causal_order_
+        The same as column numbers.
+    dag_, cpdag_
+        Adjacency matrices in the encoding of `rfdag.graphs`.
+    coef_
+        Regression coefficients, row → column.
+    intercept_, residual_variance_
+        The rest of the fitted linear Gaussian model.
+    result_
+        The `rfdag.Result`.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> from rfdag import RFD, simulate
+    >>> X = simulate.sample(simulate.linear_sem([[0, 0, 1], [0, 0, 1], [0, 0, 0]]), 400)
+    >>> RFD(alpha=0.01).fit(X).causal_order_
+    array([1, 0, 2])
+    """
+
+    def __init__(
+        self,
+        *,
+        rule: str = "rfd",
+        depth: int = 1,
+        alpha: float = 1e-3,
+        pairs: Literal["all", "neighbours"] = "all",
+        max_paths: int = 1000,
+        n_jobs: int | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.rule = rule
+        self.depth = depth
+        self.alpha = alpha
+        self.pairs = pairs
+        self.max_paths = max_paths
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: None = None) -> Self:
+        """Learn the order of the columns of X; y is ignored."""
+        values = validate_data(self, X, dtype=np.float64)
+        names = getattr(self, "feature_names_in_", None)
+        self.result_ = learn(
+            values,
+            names=None if names is None else list(names),
+            progress=False,
+            **self.get_params(),
+        )
+        assert self.result_.moments is not None
+        place = {name: at for at, name in enumerate(self.result_.names)}
+        self.order_ = np.array(self.result_.order)
+        self.causal_order_ = np.array([place[name] for name in self.result_.order])
+        self.dag_ = self.result_.dag
+        self.cpdag_ = self.result_.cpdag
+        self.coef_ = self.result_.coefficients
+        self.residual_variance_ = self.result_.residual_variances
+        means = self.result_.moments.means
+        self.intercept_ = means - means @ self.coef_
+        return self
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Return the log-likelihood of each row under the fitted linear Gaussian model."""
+        check_is_fitted(self)
+        values = validate_data(self, X, dtype=np.float64, reset=False)
+        residuals = values - values @ self.coef_ - self.intercept_
+        constant = np.log(2 * np.pi * self.residual_variance_).sum()
+        scores: NDArray[np.float64] = -0.5 * (constant + (residuals**2 / self.residual_variance_).sum(axis=1))
+        return scores
+
+    def score(self, X: Any, y: None = None) -> float:
+        """Return the mean log-likelihood of the rows of X, so that larger is better in a grid search."""
+        return float(self.score_samples(X).mean())

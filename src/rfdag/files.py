@@ -1,0 +1,289 @@
+"""Files on disk: tables read with care, text written whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable, Hashable, Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfdag.errors import DataError, FileError, listed
+
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
+MISSING = {"", "na", "nan", "n/a", "null", "none", "?", "."}
+
+
+class Table(NamedTuple):
+    """Numbers with a name for each column."""
+
+    values: NDArray[np.float64]
+    names: tuple[Hashable, ...]
+
+
+def read_table(path: str | Path, delimiter: str | None = None) -> Table:
+    """Read a CSV, TSV, NPY or NPZ file.
+
+    A text file has one line per row; its first line names the columns unless it holds numbers only. An NPZ
+    file holds one array, or one called "data" or "X", and may hold "names".
+    """
+    path = Path(path)
+    readers: dict[str, Callable[[Path], Table]] = {
+        ".csv": lambda path: _read_text(path, delimiter or ","),
+        ".tsv": lambda path: _read_text(path, delimiter or "\t"),
+        ".txt": lambda path: _read_text(path, delimiter or _guess(path)),
+        ".npy": _read_npy,
+        ".npz": _read_npz,
+    }
+    if path.suffix.lower() not in readers:
+        known = ", ".join(readers)
+        raise FileError(
+            f"{path} ends in {path.suffix!r}; files ending in {known} can be read. Convert it, or pass a DataFrame."
+        )
+    if path.is_dir():
+        raise FileError(f"{path} is a folder; name one file in it.")
+    try:
+        return readers[path.suffix.lower()](path)
+    except FileNotFoundError:
+        raise FileError(f"There is no file {path}; check the name and the folder {path.parent}.") from None
+    except PermissionError:
+        raise FileError(f"{path} may not be read by this user; change its permissions or copy it.") from None
+    except (UnicodeDecodeError, EOFError, zipfile.BadZipFile) as problem:
+        raise FileError(f"{path} is damaged or not what its ending says ({problem}); write it anew.") from None
+
+
+def read_edges(path: str | Path) -> set[tuple[str, str]]:
+    """Read a CSV of edges whose first two columns are "source" and "target", or "from" and "to"."""
+    path = Path(path)
+    try:
+        rows = list(_rows(path, ","))
+    except FileNotFoundError:
+        raise FileError(f"There is no file {path}; check the name.") from None
+    except (OSError, UnicodeDecodeError) as problem:
+        raise FileError(f"{path} could not be read ({problem}).") from None
+    header = [cell.strip().lower() for cell in rows[0][1][:2]] if rows else []
+    if header not in (["source", "target"], ["from", "to"]):
+        raise FileError(
+            f"{path} does not begin with the columns source,target (or from,to) but with {header}; a graph is a CSV "
+            "of edges, or a result saved as JSON."
+        )
+    for line, row in rows:
+        if len(row) < 2:
+            raise FileError(f"{path}, line {line}: an edge needs a source and a target.")
+    return {(row[0].strip(), row[1].strip()) for _, row in rows[1:]}
+
+
+def write_text(path: str | Path, text: str) -> Path:
+    """Write a text file so that it appears whole or not at all; return its path."""
+    path = Path(path)
+    temporary = None
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", dir=path.parent, prefix=f".{path.name}.", encoding="utf-8", newline="", delete=False
+        ) as handle:
+            temporary = Path(handle.name)
+            handle.write(text)
+        # A temporary file is private; the finished one follows the user's own mask.
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o666 & ~mask)
+        temporary.replace(path)
+    except OSError as problem:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+        raise FileError(
+            f"{path} could not be written ({problem.strerror or problem}); choose a folder that exists and that "
+            "you may write to."
+        ) from None
+    return path
+
+
+def write_folder(folder: str | Path, texts: dict[str, str]) -> list[Path]:
+    """Write several files into a folder, made if need be: all of them, or none; return their paths."""
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".rfdag.") as staging:
+            written = [write_text(Path(staging) / name, text) for name, text in texts.items()]
+            return [path.replace(folder / path.name) for path in written]
+    except OSError as problem:
+        raise FileError(
+            f"{folder} could not be written to ({problem.strerror or problem}); choose a folder that you may "
+            "write to."
+        ) from None
+
+
+def available_memory() -> float:
+    """Return the bytes of memory free for use, or infinity where the system does not say."""
+    try:
+        with open("/proc/meminfo") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return 1024.0 * int(line.split()[1])
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (OSError, ValueError, AttributeError):
+        return math.inf
+
+
+def _require_memory(path: Path, needed: float) -> None:
+    free = available_memory()
+    if needed > free:
+        raise FileError(
+            f"{path} needs about {needed / 1e9:.1f} GB of memory and {free / 1e9:.1f} GB are free. Read fewer "
+            "columns or rows, or compute the correlation matrix elsewhere and pass it with n_samples and "
+            "input='correlation'."
+        )
+
+
+def _read_text(path: Path, delimiter: str) -> Table:
+    if len(delimiter) != 1:
+        raise FileError(f"A delimiter is one character, not {delimiter!r}.")
+    with open(path, encoding="utf-8-sig", newline="") as handle:
+        first = next(csv.reader(handle, delimiter=delimiter), None)
+    if not first:
+        raise DataError(f"{path} is empty; it needs a line of names and at least two rows of numbers.")
+    if len(first) == 1:
+        _suspect_delimiter(path, delimiter, first[0])
+    has_header = not all(_is_number(cell) for cell in first)
+    names: tuple[Hashable, ...] = (
+        tuple(cell.strip() for cell in first) if has_header else tuple(range(len(first)))
+    )
+    size = path.stat().st_size
+    _require_memory(path, 2 * 8 * size / max(len(delimiter.join(first)) / len(first) / 2, 2))
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as handle:
+            values = np.loadtxt(
+                handle, delimiter=delimiter, skiprows=int(has_header), ndmin=2, quotechar='"', comments=None
+            )
+    except ValueError:
+        # NumPy stops at the first cell it cannot read; look at all of them and tell the whole story.
+        values = _read_patiently(path, delimiter, names, has_header)
+    if values.size and values.shape[1] != len(names):
+        raise DataError(
+            f"{path} has {len(names)} names in its first line and {values.shape[1]} numbers in the second; give "
+            "every column one name."
+        )
+    return Table(values.reshape(-1, len(names)), names)
+
+
+def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    with open(path, encoding="utf-8-sig", newline="") as handle:
+        reader = csv.reader(handle, delimiter=delimiter)
+        for row in reader:
+            if row:
+                yield reader.line_num, row
+
+
+def _read_patiently(
+    path: Path, delimiter: str, names: tuple[Hashable, ...], has_header: bool
+) -> NDArray[np.float64]:
+    """Read cell by cell; missing cells become NaN, anything else that is no number is an error."""
+    rows: list[list[float]] = []
+    words: dict[Hashable, tuple[int, str]] = {}
+    lines = _rows(path, delimiter)
+    if has_header:
+        next(lines)
+    for line, row in lines:
+        if len(row) != len(names):
+            raise DataError(
+                f"{path}, line {line}: found {len(row)} cells where the first line has {len(names)}. Every line "
+                "needs the same number of cells; quote cells that contain the delimiter."
+            )
+        numbers = []
+        for name, cell in zip(names, row, strict=True):
+            if cell.strip().lower() in MISSING:
+                numbers.append(math.nan)
+            elif _is_number(cell):
+                numbers.append(float(cell))
+            else:
+                words.setdefault(name, (line, cell))
+                numbers.append(math.nan)
+        rows.append(numbers)
+    if words:
+        found = "; ".join(f"{name!r} has {cell!r} in line {line}" for name, (line, cell) in list(words.items())[:3])
+        raise DataError(
+            f"{path} has columns that are not numbers: {listed(words)} ({found}). Drop these columns or encode "
+            "them as numbers; write decimals with a point."
+        )
+    return np.array(rows, dtype=np.float64)
+
+
+def _suspect_delimiter(path: Path, delimiter: str, first: str) -> None:
+    counts = {other: first.count(other) for other in DELIMITERS if other != delimiter}
+    likely = max(counts, key=lambda other: counts[other])
+    if counts[likely]:
+        raise DataError(
+            f"{path} has one column when cut at {DELIMITERS.get(delimiter, repr(delimiter))}s, and "
+            f"{counts[likely] + 1} when cut at {DELIMITERS[likely]}s. Pass delimiter={likely!r}."
+        )
+
+
+def _guess(path: Path) -> str:
+    with open(path, encoding="utf-8-sig") as handle:
+        first = handle.readline()
+    return max(("\t", ",", ";", "|", " "), key=first.count)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _read_npy(path: Path) -> Table:
+    with open(path, "rb") as handle:
+        values = _array_in(path, path.stat().st_size, handle)
+    return Table(values, tuple(range(values.shape[1])))
+
+
+def _read_npz(path: Path) -> Table:
+    with zipfile.ZipFile(path) as archive:
+        arrays = [name[: -len(".npy")] for name in archive.namelist() if name.endswith(".npy")]
+        tables = [name for name in arrays if name != "names"]
+        chosen = [name for name in ("data", "X") if name in tables] or tables
+        if len(tables) != 1 and chosen == tables:
+            raise FileError(
+                f"{path} holds the arrays {listed(arrays)}; it needs one, or one called 'data'. Save the table alone."
+            )
+        entry = archive.getinfo(f"{chosen[0]}.npy")
+        with archive.open(entry) as handle:
+            values = _array_in(path, entry.file_size, handle)
+        names: tuple[Hashable, ...] = tuple(range(values.shape[1]))
+        if "names" in arrays:
+            with archive.open("names.npy") as handle:
+                found = np.lib.format.read_array(handle, allow_pickle=False)
+            if len(found) != len(names):
+                raise FileError(f"{path} has {len(found)} names for {len(names)} columns; give one name each.")
+            names = tuple(found.tolist())
+    return Table(values, names)
+
+
+def _array_in(path: Path, size: int, handle: BinaryIO | zipfile.ZipExtFile) -> NDArray[np.float64]:
+    try:
+        version = np.lib.format.read_magic(handle)
+        read_header = (
+            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        )
+        shape, fortran, dtype = read_header(handle)
+    except ValueError as problem:
+        raise FileError(f"{path} is not a NumPy file ({problem}); write it with np.save.") from None
+    if dtype.kind not in "biuf":
+        raise FileError(f"{path} holds entries of type {dtype}; save an array of numbers.")
+    if len(shape) != 2:
+        raise DataError(f"{path} holds an array of shape {shape}; a table has rows and columns.")
+    cells = math.prod(shape)
+    if cells * dtype.itemsize > size:
+        raise FileError(
+            f"{path} announces {shape[0]} × {shape[1]} numbers but is too short to hold them; write it anew."
+        )
+    _require_memory(path, 2.0 * 8 * cells)
+    values = np.frombuffer(handle.read(cells * dtype.itemsize), dtype=dtype)
+    return values.reshape(shape, order="F" if fortran else "C").astype(np.float64)

@@ -1,0 +1,192 @@
+"""The whole way from data to a causal order, on one page."""
+
+from __future__ import annotations
+
+import time
+import warnings as python_warnings
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Literal
+
+from rfdag import data as data_
+from rfdag.compilation import announce
+from rfdag.eliminate import DenseEngine, Engine, FisherZ, LostPrecision, OracleEngine, Tolerance, eliminate
+from rfdag.eliminate import _dense_kernels as dense_kernels
+from rfdag.eliminate import _oracle_kernels as oracle_kernels
+from rfdag.eliminate.threads import thread_count
+from rfdag.errors import NumericalError, NumericalWarning
+from rfdag.moments import DOUBTFUL, Moments
+from rfdag.progress import Progress
+from rfdag.result import Result
+from rfdag.settings import Settings
+
+
+def learn(
+    data: Any,
+    *,
+    input: data_.Input = "data",
+    n_samples: int | None = None,
+    names: Sequence[Hashable] | None = None,
+    rule: str = "rfd",
+    depth: int = 1,
+    alpha: float = 1e-3,
+    pairs: Literal["all", "neighbours"] = "all",
+    tolerance: float = 1e-8,
+    max_paths: int = 1000,
+    delimiter: str | None = None,
+    n_jobs: int | None = None,
+    random_state: int | None = None,
+    progress: bool | Callable[[float], None] | None = None,
+) -> Result:
+    """Find the causal order of the variables, and with it the DAG and its Markov equivalence class.
+
+    Parameters
+    ----------
+    data
+        Rows × columns: a NumPy array, a pandas, polars or Arrow frame, or the path of a CSV, TSV, NPY or NPZ
+        file. With ``input``, a matrix or a DAG in any of these forms; a DAG also as a networkx.DiGraph.
+    input
+        What ``data`` is: "data"; "correlation", "covariance" or "precision" matrix; or "dag", which plays an
+        exact oracle of conditional independence.
+    n_samples
+        Number of rows behind a matrix. A precision matrix without it is taken as exact.
+    names
+        One name per column, where ``data`` has none or others are wanted. Arrays are numbered from 0.
+    rule
+        How the next variable is chosen: "rfd" (the Removal-Fill-Degree algorithm), or one of its baselines
+        "min-degree", "min-fill", "max-remove" and "random".
+    depth
+        How many removals "rfd" looks ahead while no candidate is certified: the paper's w.
+    alpha
+        Level of the test that decides whether a partial correlation is an edge. Unused on exact input.
+    pairs
+        Which pairs count as removed or filled on data: "all", the paper's definition, or "neighbours" of the
+        candidate only, which is the same in the population and less noisy. Exact input always uses the latter.
+    tolerance
+        Size of a partial correlation that counts as zero in an exact precision matrix.
+    max_paths
+        How many paths a search of depth > 1 follows at once; ``result.trace.capped`` tells if that bit.
+    delimiter
+        The character between cells of a text file: a comma for CSV and a tab for TSV unless given.
+    n_jobs
+        Threads used; None or −1 for all cores. The answer does not depend on it.
+    random_state
+        Seed for breaking ties at random. None breaks them by lowest column; "random" then uses seed 0.
+    progress
+        None shows a bar on a terminal if the run takes longer than two seconds, True always, False never; a
+        function is called with the share done.
+
+    Returns
+    -------
+    Result
+        The order (a source first), DAG, CPDAG, coefficients, and the trace of every step.
+
+    Examples
+    --------
+    >>> import rfdag
+    >>> collider = [[0, 0, 1], [0, 0, 1], [0, 0, 0]]
+    >>> sem = rfdag.simulate.linear_sem(collider, rng=1)
+    >>> result = rfdag.learn(rfdag.simulate.sample(sem, 500, rng=2), names=["rain", "sprinkler", "wet"])
+    >>> result.order[-1]
+    'wet'
+    >>> [(edge.source, edge.target) for edge in result.edges]
+    [('rain', 'wet'), ('sprinkler', 'wet')]
+
+    References
+    ----------
+    C. Squires, J. Amaniampong, C. Uhler: Efficient Permutation Discovery in Causal DAGs, 2020.
+    """
+    clock = _Clock()
+    settings = Settings(rule, depth, alpha, pairs, tolerance, max_paths, random_state)
+    threads = thread_count(n_jobs)
+    with Progress(progress) as bar:
+        bar.stage("Reading")
+        evidence = data_.read(
+            data,
+            input=input,
+            n_samples=n_samples,
+            names=names,
+            delimiter=delimiter,
+            check_size=lambda rows, columns: FisherZ(rows, alpha).require(columns),
+        )
+        clock.lap("moments")
+        engine = _engine(evidence, settings, threads, bar)
+        clock.lap("precision")
+        try:
+            elimination = eliminate(
+                engine,
+                rule,
+                depth=depth,
+                max_paths=max_paths,
+                generator=settings.generator(),
+                report=bar.stage("Eliminating"),
+            )
+        except LostPrecision as lost:
+            pair = " and ".join(repr(evidence.names[at]) for at in lost.variables)
+            raise NumericalError(
+                f"{pair} became deterministic functions of each other during the elimination: the columns are too "
+                "nearly dependent for double precision. Drop one of the two, or combine them."
+            ) from None
+        clock.lap("elimination")
+    result = Result(
+        names=evidence.names,
+        order=tuple(evidence.names[at] for at in elimination.order),
+        dag=elimination.dag,
+        trace=elimination.trace,
+        moments=evidence if isinstance(evidence, Moments) else None,
+        n_samples=evidence.n_samples if isinstance(evidence, Moments) else None,
+        settings=settings,
+        input=input,
+        timings=clock.laps,
+        warnings=_doubts(evidence, elimination.trace.smallest_margin, engine.settled),
+    )
+    for warning in result.warnings:
+        python_warnings.warn(warning, NumericalWarning, stacklevel=2)
+    return result
+
+
+def _engine(evidence: Moments | data_.Oracle, settings: Settings, threads: int, bar: Progress) -> Engine:
+    if isinstance(evidence, data_.Oracle):
+        announce(oracle_kernels.score, bar.say)
+        return OracleEngine(evidence.dag, threads=threads)
+    announce(dense_kernels.marginalise, bar.say)
+    n = evidence.n_samples
+    return DenseEngine(
+        evidence.partial_correlations(),
+        Tolerance(settings.tolerance) if n is None else FisherZ(n, settings.alpha),
+        # Without noise both scopes agree (Proposition 1), and the pairs of neighbours are far fewer.
+        pairs="neighbours" if n is None else settings.pairs,
+        threads=threads,
+        recompute=None if n is None else evidence.partial_correlations,
+        settled=1e-12 if n is None else max(1e-12, 1e-16 * evidence.condition()),
+    )
+
+
+def _doubts(evidence: Moments | data_.Oracle, margin: float, settled: float) -> tuple[str, ...]:
+    if isinstance(evidence, data_.Oracle):
+        return ()
+    doubts = []
+    condition = evidence.condition()
+    if condition > DOUBTFUL:
+        doubts.append(
+            f"The columns are nearly dependent (condition number {condition:.1e}): partial correlations may be off "
+            f"by about {condition * 1e-16:.0e}. Consider dropping or combining the most similar columns."
+        )
+    if margin < settled:
+        doubts.append(
+            f"A partial correlation lies within {margin:.0e} of its threshold, closer than the {settled:.0e} that "
+            "rounding may take: another machine might decide that edge differently."
+        )
+    return tuple(doubts)
+
+
+class _Clock:
+    """Seconds spent in each part of the way."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self.laps[name] = now - self._last
+        self._last = now

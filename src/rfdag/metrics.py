@@ -1,0 +1,149 @@
+"""How near a found graph or order is to the truth.
+
+Graphs are matrices in the encoding of `rfdag.graphs`. Where a measure is about the Markov equivalence class,
+DAGs and CPDAGs are both accepted and DAGs are turned into their CPDAG.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rfdag.errors import GraphError
+from rfdag.graphs.dag import Graph, as_dag, check_order
+from rfdag.graphs.equivalence import cpdag
+from rfdag.graphs.imap import minimal_imap
+
+
+class SkeletonScores(NamedTuple):
+    """Adjacencies found against adjacencies true; NaN where there was nothing to count."""
+
+    tpr: float
+    fpr: float
+    precision: float
+    f1: float
+
+    @property
+    def recall(self) -> float:
+        """The share of true adjacencies found: another name of ``tpr``."""
+        return self.tpr
+
+
+class Distance(NamedTuple):
+    """A distance of Henckel, Würtheim and Maathuis' kind: mistakes, and their share of all ordered pairs."""
+
+    normalised: float
+    mistakes: int
+
+
+def skeleton(true: ArrayLike, found: ArrayLike) -> SkeletonScores:
+    """Return TPR (recall), FPR, precision and F1 of the adjacencies.
+
+    >>> skeleton([[0, 1, 0], [0, 0, 1], [0, 0, 0]], [[0, 1, 1], [0, 0, 0], [0, 0, 0]])
+    SkeletonScores(tpr=0.5, fpr=1.0, precision=0.5, f1=0.5)
+    """
+    truth, guess = (_adjacencies(graph) for graph in _same_size(true, found))
+    hits = int((truth & guess).sum())
+    n_true, n_found, n_absent = int(truth.sum()), int(guess.sum()), int((~truth).sum())
+    return SkeletonScores(
+        tpr=_ratio(hits, n_true),
+        fpr=_ratio(n_found - hits, n_absent),
+        precision=_ratio(hits, n_found),
+        f1=_ratio(2 * hits, n_true + n_found),
+    )
+
+
+def shd(true: ArrayLike, found: ArrayLike) -> int:
+    """Return the structural Hamming distance of the CPDAGs: the number of pairs joined differently.
+
+    >>> shd([[0, 1], [0, 0]], [[0, 0], [1, 0]])
+    0
+    """
+    truth, guess = (_class(graph) for graph in _same_size(true, found))
+    differs = (truth != guess) | (truth != guess).T
+    return int(np.triu(differs).sum())
+
+
+def order_error(true: ArrayLike, order: ArrayLike) -> float:
+    """Return the share of the true CPDAG's directed edges that the order places backwards.
+
+    >>> order_error([[0, 0, 1], [0, 0, 1], [0, 0, 0]], order=[0, 2, 1])
+    0.5
+    """
+    truth = _class(true)
+    rank = np.argsort(check_order(order, len(truth)))
+    sources, targets = np.nonzero(truth == 1)
+    return _ratio(int((rank[sources] > rank[targets]).sum()), len(sources))
+
+
+def edge_ratio(true: ArrayLike, order: ArrayLike) -> float:
+    """Return |D_π| / |D*|: edges of the minimal I-MAP that the order induces, over those of the truth.
+
+    It is at least 1, and 1 iff the two are Markov equivalent: the measure of Section 5.1.
+
+    >>> edge_ratio([[0, 0, 1], [0, 0, 1], [0, 0, 0]], order=[2, 0, 1])
+    1.5
+    """
+    truth = as_dag(true)
+    return _ratio(int(minimal_imap(truth, order).sum()), int(truth.sum()))
+
+
+def sid(true: ArrayLike, found: ArrayLike) -> Distance:
+    """Return the structural intervention distance of two DAGs (Peters and Bühlmann), by gadjid.
+
+    >>> sid([[0, 1], [0, 0]], [[0, 0], [1, 0]]).mistakes
+    2
+    """
+    import gadjid
+
+    truth, guess = _same_size(true, found)
+    return Distance(*gadjid.sid(as_dag(truth), as_dag(guess), edge_direction="from row to column"))
+
+
+def aid(true: ArrayLike, found: ArrayLike, strategy: str = "ancestor") -> Distance:
+    """Return the adjustment identification distance of two DAGs or CPDAGs, by gadjid.
+
+    ``strategy`` is "ancestor", "parent" or "oset": how the found graph chooses what to adjust for.
+
+    >>> aid([[0, 1], [0, 0]], [[0, 1], [0, 0]]).mistakes
+    0
+    """
+    import gadjid
+
+    distances = {"ancestor": gadjid.ancestor_aid, "parent": gadjid.parent_aid, "oset": gadjid.oset_aid}
+    if strategy not in distances:
+        raise GraphError(f"strategy is 'ancestor', 'parent' or 'oset', not {strategy!r}.")
+    truth, guess = _same_size(true, found)
+    return Distance(*distances[strategy](truth, guess, edge_direction="from row to column"))
+
+
+def _same_size(true: ArrayLike, found: ArrayLike) -> tuple[Graph, Graph]:
+    graphs = []
+    for graph in (true, found):
+        matrix = np.array(graph)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise GraphError(f"Found an array of shape {matrix.shape}; a graph is a square matrix.")
+        # Weights are as good as ones; a 2 marks an undirected edge only where its mirror is a 2 as well.
+        undirected = (matrix == 2) & (matrix == 2).T
+        graphs.append(np.where(undirected, 2, matrix != 0).astype(np.int8))
+    first, second = graphs
+    if first.shape != second.shape:
+        raise GraphError(f"The graphs have {len(first)} and {len(second)} nodes; compare graphs on the same nodes.")
+    return first, second
+
+
+def _class(graph: ArrayLike) -> Graph:
+    matrix = np.array(graph)
+    return matrix.astype(np.int8) if (matrix == 2).any() else cpdag(matrix)
+
+
+def _adjacencies(graph: Graph) -> NDArray[np.bool_]:
+    pairs = np.triu_indices(len(graph), 1)
+    adjacent: NDArray[np.bool_] = ((graph != 0) | (graph != 0).T)[pairs]
+    return adjacent
+
+
+def _ratio(part: int, whole: int) -> float:
+    return part / whole if whole else float("nan")

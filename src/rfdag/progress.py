@@ -1,0 +1,75 @@
+"""A progress bar for runs longer than two seconds, silent when nobody is watching."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+PATIENCE = 2.0
+"""Seconds before a bar appears."""
+
+
+class Progress:
+    """Tells how far a run is.
+
+    Parameters
+    ----------
+    show
+        None shows a bar on a terminal, True always, False never; a function is called with the share of
+        the work done, between 0 and 1, instead.
+    """
+
+    def __init__(self, show: bool | Callable[[float], None] | None = None) -> None:
+        self._listener = show if callable(show) else None
+        self._wanted = sys.stderr.isatty() if show is None else bool(show) and self._listener is None
+        self._started = time.monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+        self._label = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def stage(self, label: str) -> Callable[[float], None]:
+        """Begin a stage of the work and return the function that reports its share done."""
+        self._label = label
+        if self._bar is not None:
+            self._bar.update(self._task, description=label, completed=0)
+        return self._report
+
+    def say(self, message: str) -> None:
+        """Show a line once, where a bar would be shown."""
+        if self._wanted:
+            from rich.console import Console
+
+            Console(stderr=True).print(f"[dim]{message}[/dim]", highlight=False)
+
+    def _report(self, share: float) -> None:
+        if self._listener is not None:
+            self._listener(share)
+        if not self._wanted:
+            return
+        if self._bar is None:
+            if time.monotonic() - self._started < PATIENCE:
+                return
+            self._start_bar()
+        self._bar.update(self._task, completed=share)
+
+    def _start_bar(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+        self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task(self._label, total=1.0)
+        self._bar.start()

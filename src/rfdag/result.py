@@ -1,0 +1,187 @@
+"""What a run returns: frozen, printable, saved and loaded without pickle."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable
+from dataclasses import InitVar, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfdag import exports
+from rfdag.eliminate.trace import Trace
+from rfdag.files import write_text
+from rfdag.graphs.dag import Graph
+from rfdag.graphs.equivalence import cpdag
+from rfdag.moments import Moments
+from rfdag.settings import Settings
+
+if TYPE_CHECKING:
+    import networkx
+
+SAVE_MOMENTS_UP_TO = 200
+"""Number of variables up to which moments are saved unless asked otherwise."""
+
+
+class Edge(NamedTuple):
+    """One edge of the DAG.
+
+    ``coefficient`` is that of the regression of the target on all its parents, in the units of the data;
+    None for an oracle. ``directed`` is False when the Markov equivalence class leaves the direction open.
+    """
+
+    source: Hashable
+    target: Hashable
+    coefficient: float | None
+    directed: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A causal order, the DAG it induces, and how they were found.
+
+    Attributes
+    ----------
+    names
+        The variables, in the order of the input's columns; matrices follow this order.
+    order
+        The variables in causal order, a source first.
+    dag
+        (p, p) int8 matrix; 1 at (i, j) means i → j.
+    trace
+        Every step of the elimination, the first removed (a sink) first.
+    moments
+        Sample size and correlation of the data; None for an oracle, or when a file left them out.
+    n_samples
+        The number of rows behind the result; None when the input was exact.
+    settings
+        The options of the run.
+    input
+        What the run was given: "data", "correlation", "covariance", "precision" or "dag".
+    timings
+        Seconds spent on each part.
+    warnings
+        Doubts about the numbers, in words.
+    """
+
+    names: tuple[Hashable, ...]
+    order: tuple[Hashable, ...]
+    dag: Graph = field(repr=False)
+    trace: Trace = field(repr=False)
+    moments: Moments | None = field(repr=False)
+    n_samples: int | None
+    settings: Settings
+    input: str
+    timings: dict[str, float] = field(repr=False)
+    warnings: tuple[str, ...] = ()
+    regressions: InitVar[tuple[NDArray[np.float64], NDArray[np.float64]] | None] = None
+
+    def __post_init__(
+        self, regressions: tuple[NDArray[np.float64], NDArray[np.float64]] | None
+    ) -> None:
+        self.dag.setflags(write=False)
+        if regressions is not None:
+            # What a file brings along need not be computed, and cannot be when it brings no moments.
+            self.__dict__["_regressions"] = regressions
+
+    @cached_property
+    def cpdag(self) -> Graph:
+        """The Markov equivalence class: 1 at (i, j) for i → j, 2 at (i, j) and (j, i) for i – j."""
+        matrix = cpdag(self.dag)
+        matrix.setflags(write=False)
+        return matrix
+
+    @cached_property
+    def _regressions(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        return None if self.moments is None else self.moments.regressions(self.dag)
+
+    @property
+    def coefficients(self) -> NDArray[np.float64] | None:
+        """Regression coefficients (row → column) in the units of the data; None for an oracle."""
+        return None if self._regressions is None else self._regressions[0]
+
+    @property
+    def residual_variances(self) -> NDArray[np.float64] | None:
+        """Variance of each variable given its parents; None for an oracle."""
+        return None if self._regressions is None else self._regressions[1]
+
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        """The edges of the DAG, by source and target in the input's order."""
+        weights = self.coefficients
+        return tuple(
+            Edge(
+                self.names[i],
+                self.names[j],
+                None if weights is None else float(weights[i, j]),
+                bool(self.cpdag[i, j] == 1),
+            )
+            for i, j in np.argwhere(self.dag)
+        )
+
+    def to_networkx(self) -> networkx.DiGraph:
+        """Return the DAG as a networkx.DiGraph, with coefficients as edge attributes."""
+        return exports.to_networkx(self)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the table of edges as a data frame: "pandas", "polars" or "pyarrow"."""
+        return exports.to_frame(self, backend)
+
+    def to_csv(self) -> str:
+        """Return the table of edges as CSV text."""
+        return exports.to_csv(self)
+
+    def to_dot(self) -> str:
+        """Return the DAG in Graphviz's language; undecided edges have no arrowhead."""
+        return exports.to_dot(self)
+
+    def to_graphml(self) -> str:
+        """Return the DAG as GraphML text."""
+        return exports.to_graphml(self)
+
+    def to_json(self, *, moments: bool | None = None) -> str:
+        """Return the result as JSON text that `rfdag.load` reads from a file.
+
+        ``moments`` says whether the correlation matrix is included; None includes it up to 200 variables.
+        """
+        from rfdag import storage
+
+        keep = len(self.names) <= SAVE_MOMENTS_UP_TO if moments is None else moments
+        return json.dumps(storage.encode(self, with_moments=keep), allow_nan=False) + "\n"
+
+    def save(self, path: str | Path, *, moments: bool | None = None) -> Path:
+        """Write `to_json` to a file, whole or not at all, and return its path."""
+        return write_text(path, self.to_json(moments=moments))
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def summary(self, limit: int = 20) -> str:
+        """Return a few lines of text: order, number of edges, warnings."""
+        shown = " → ".join(map(str, self.order[:limit]))
+        more = f" → … ({len(self.order) - limit} more)" if len(self.order) > limit else ""
+        undecided = int((self.cpdag == 2).sum()) // 2
+        rows = "exact" if self.n_samples is None else f"{self.n_samples} rows"
+        lines = [
+            f"rfdag result: {len(self.names)} variables, {rows}, rule {self.settings.rule}",
+            f"order (causes first): {shown}{more}",
+            f"edges: {int(self.dag.sum())}, of which {undecided} could point either way",
+            *(f"warning: {warning}" for warning in self.warnings),
+        ]
+        return "\n".join(lines)
+
+
+def load(path: str | Path) -> Result:
+    """Return a result that was saved with `Result.save`.
+
+    >>> load("nowhere.json")
+    Traceback (most recent call last):
+    rfdag.errors.FileError: There is no file nowhere.json; check the name and the folder.
+    """
+    from rfdag import storage
+
+    return storage.read(path)

@@ -1,0 +1,189 @@
+"""Results as versioned JSON: readable anywhere, no pickle."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from collections.abc import Hashable
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfdag.eliminate.trace import Trace
+from rfdag.errors import FileError, listed
+from rfdag.moments import Moments
+from rfdag.settings import Settings
+
+if TYPE_CHECKING:
+    from rfdag.result import Result
+
+FORMAT = "rfdag-result"
+VERSION = 1
+
+
+def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
+    """Return the result as what JSON can hold."""
+    from rfdag import __version__
+
+    names = [_encode_name(name) for name in result.names]
+    place = {name: at for at, name in enumerate(result.names)}
+    weights, variances = result.coefficients, result.residual_variances
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "rfdag": __version__,
+        "names": names,
+        "order": [place[name] for name in result.order],
+        "edges": np.argwhere(result.dag).tolist(),
+        "coefficients": None if weights is None else weights[result.dag != 0].tolist(),
+        "residual_variances": None if variances is None else variances.tolist(),
+        "input": result.input,
+        "n_samples": result.n_samples,
+        "settings": result.settings.to_dict(),
+        "timings": result.timings,
+        "warnings": list(result.warnings),
+        "trace": _encode_trace(result.trace),
+        "moments": _encode_moments(result.moments) if with_moments else None,
+    }
+
+
+def read(path: str | Path) -> Result:
+    """Return the result in a file, or say what the file is instead."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise FileError(f"There is no file {path}; check the name and the folder.") from None
+    except (OSError, UnicodeDecodeError) as problem:
+        raise FileError(f"{path} could not be read ({problem}).") from None
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as problem:
+        raise FileError(f"{path} is not JSON ({problem}); it may be cut short. Save the result anew.") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise FileError(f"{path} is JSON but not a result of rfdag; pass a file written by Result.save.")
+    if content.get("version") != VERSION:
+        raise FileError(
+            f"{path} has format version {content.get('version')!r} and this rfdag reads version {VERSION}; "
+            f"read it with rfdag {content.get('rfdag')}, or save it anew."
+        )
+    try:
+        return decode(content)
+    except (KeyError, TypeError, IndexError, ValueError) as problem:
+        raise FileError(
+            f"{path} is an incomplete result ({type(problem).__name__}: {problem}); save it anew."
+        ) from None
+
+
+def decode(content: dict[str, Any]) -> Result:
+    """Return the result that `encode` described."""
+    from rfdag.result import Result
+
+    names = tuple(_decode_name(name) for name in content["names"])
+    dag = np.zeros((len(names), len(names)), np.int8)
+    for i, j in content["edges"]:
+        dag[i, j] = 1
+    regressions = None
+    if content["coefficients"] is not None:
+        weights = np.zeros(dag.shape)
+        weights[dag != 0] = content["coefficients"]
+        regressions = weights, np.array(content["residual_variances"])
+    return Result(
+        names=names,
+        order=tuple(names[at] for at in content["order"]),
+        dag=dag,
+        trace=_decode_trace(content["trace"]),
+        moments=_decode_moments(content["moments"], names, content["n_samples"]),
+        n_samples=content["n_samples"],
+        settings=Settings(**content["settings"]),
+        input=content["input"],
+        regressions=regressions,
+        timings=content["timings"],
+        warnings=tuple(content["warnings"]),
+    )
+
+
+def _encode_name(name: Hashable) -> Any:
+    if isinstance(name, np.generic):
+        name = name.item()
+    if name is None or isinstance(name, str | bool | int):
+        return name
+    if isinstance(name, float) and math.isfinite(name):
+        return name
+    if isinstance(name, tuple):
+        return {"tuple": [_encode_name(part) for part in name]}
+    if isinstance(name, datetime.datetime):
+        return {"datetime": name.isoformat()}
+    if isinstance(name, datetime.date):
+        return {"date": name.isoformat()}
+    raise FileError(
+        f"The name {name!r} is a {type(name).__name__}, which JSON cannot hold; rename the column to text, a number, "
+        "a date or a tuple of these."
+    )
+
+
+def _decode_name(name: Any) -> Hashable:
+    if isinstance(name, dict):
+        (kind, value), *_ = name.items()
+        if kind == "tuple":
+            return tuple(_decode_name(part) for part in value)
+        return {"date": datetime.date, "datetime": datetime.datetime}[kind].fromisoformat(value)
+    result: Hashable = name
+    return result
+
+
+def _encode_trace(trace: Trace) -> dict[str, Any]:
+    encoded: dict[str, Any] = {}
+    for entry in fields(trace):
+        value = getattr(trace, entry.name)
+        if isinstance(value, np.ndarray):
+            encoded[entry.name] = value.tolist()
+        elif isinstance(value, tuple):
+            encoded[entry.name] = [edges.tolist() for edges in value]
+        else:
+            # An oracle has no margin; JSON has no infinity.
+            encoded[entry.name] = None if value == math.inf else value
+    return encoded
+
+
+def _decode_trace(content: dict[str, Any]) -> Trace:
+    def edges(name: str) -> tuple[NDArray[np.int64], ...] | None:
+        found = content[name]
+        return (
+            None if found is None else tuple(np.array(pairs, np.int64).reshape(-1, 2) for pairs in found)
+        )
+
+    whole = ("node", "removal", "fill", "degree", "ties", "search")
+    return Trace(
+        **{name: np.array(content[name], np.int64) for name in whole},
+        threshold=np.array(content["threshold"], np.float64),
+        removed_edges=edges("removed_edges"),
+        filled_edges=edges("filled_edges"),
+        smallest_margin=math.inf if content["smallest_margin"] is None else content["smallest_margin"],
+        capped=content["capped"],
+    )
+
+
+def _encode_moments(moments: Moments | None) -> dict[str, Any] | None:
+    if moments is None:
+        return None
+    return {
+        entry.name: None if getattr(moments, entry.name) is None else getattr(moments, entry.name).tolist()
+        for entry in fields(moments)
+        if entry.name not in ("names", "n_samples")
+    }
+
+
+def _decode_moments(
+    content: dict[str, Any] | None, names: tuple[Hashable, ...], n_samples: int | None
+) -> Moments | None:
+    if content is None:
+        return None
+    arrays = {name: None if value is None else np.array(value) for name, value in content.items()}
+    missing = {"factor", "means", "scales"} - set(arrays)
+    if missing:
+        raise KeyError(f"moments lack {listed(sorted(missing))}")
+    return Moments(names=names, n_samples=n_samples, **arrays)

@@ -1,0 +1,188 @@
+"""The paper, literally and slowly. Imports nothing from rfdag, so that agreement means something.
+
+Graphs are sets of frozensets {i, j} (undirected) or of pairs (i, j) meaning i → j. `Population` answers by
+d-separation, `Sample` by inverting the covariance of exactly the variables asked about.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import networkx as nx
+import numpy as np
+from scipy.stats import norm
+
+
+class Population:
+    """Conditional independence in a DAG, by d-separation."""
+
+    def __init__(self, dag):
+        self.graph = nx.DiGraph()
+        self.graph.add_nodes_from(range(len(dag)))
+        self.graph.add_edges_from((int(i), int(j)) for i, j in np.argwhere(dag))
+
+    def dependent(self, i, j, given):
+        return not nx.is_d_separator(self.graph, {i}, {j}, set(given))
+
+
+class Sample:
+    """Conditional independence by Fisher's z-test on a covariance matrix."""
+
+    def __init__(self, covariance, n, alpha):
+        self.covariance, self.n, self.alpha = covariance, n, alpha
+
+    def partial_correlation(self, i, j, given):
+        chosen = [i, j, *given]
+        precision = np.linalg.inv(self.covariance[np.ix_(chosen, chosen)])
+        return -precision[0, 1] / math.sqrt(precision[0, 0] * precision[1, 1])
+
+    def dependent(self, i, j, given):
+        r = self.partial_correlation(i, j, given)
+        z = math.sqrt(self.n - len(given) - 3) * abs(0.5 * math.log((1 + r) / (1 - r)))
+        return z > norm.ppf(1 - self.alpha / 2)
+
+
+def moral_subgraph(world, nodes):
+    """Definition 1."""
+    return {
+        frozenset((i, j))
+        for i, j in itertools.combinations(sorted(nodes), 2)
+        if world.dependent(i, j, [other for other in sorted(nodes) if other not in (i, j)])
+    }
+
+
+def removed_edges(world, nodes, k):
+    """Definition 2."""
+    return _induced(moral_subgraph(world, nodes), k) - moral_subgraph(world, set(nodes) - {k})
+
+
+def fill_edges(world, nodes, k):
+    """Definition 3."""
+    return moral_subgraph(world, set(nodes) - {k}) - _induced(moral_subgraph(world, nodes), k)
+
+
+def neighbours(world, nodes, k):
+    return {next(iter(edge - {k})) for edge in moral_subgraph(world, nodes) if k in edge}
+
+
+def degree(world, nodes, k):
+    return len(neighbours(world, nodes, k))
+
+
+def removed_among_neighbours(world, nodes, k):
+    near = neighbours(world, nodes, k)
+    return {edge for edge in removed_edges(world, nodes, k) if edge <= near}
+
+
+def missing_among_neighbours(world, nodes, k):
+    """The right-hand side of Proposition 1."""
+    edges = moral_subgraph(world, nodes)
+    pairs = itertools.combinations(sorted(neighbours(world, nodes, k)), 2)
+    return {frozenset(pair) for pair in pairs if frozenset(pair) not in edges}
+
+
+def rfd_step(world, nodes, w, removal=removed_edges, fill=fill_edges):
+    """Algorithm 2; among the paths left, the lexicographically first. Returns (path, number of ties)."""
+    paths = [((), 0, 0)]
+    best = 0
+    while w > 0 and best == 0:
+        new_paths = []
+        for path, r_path, d_path in paths:
+            left = sorted(set(nodes) - set(path))
+            if not left:
+                new_paths.append((path, r_path, d_path))
+                continue
+            r = {k: len(removal(world, left, k)) for k in left}
+            if max(r.values()) > 0:
+                chosen = [k for k in left if r[k] == max(r.values())]
+            else:
+                f = {k: len(fill(world, left, k)) for k in left}
+                chosen = [k for k in left if f[k] == min(f.values())]
+            new_paths += [((*path, k), r[k], degree(world, left, k)) for k in chosen]
+        w -= 1
+        paths = new_paths
+        best = max(r for _, r, _ in paths)
+    paths = [entry for entry in paths if entry[1] == best]
+    least = min(d for _, _, d in paths)
+    tied = sorted(path for path, _, d in paths if d == least)
+    return tied[0], len(tied)
+
+
+def rfd(world, p, w=1, removal=removed_edges, fill=fill_edges):
+    """Algorithm 1; the order has a source first."""
+    nodes, removed = set(range(p)), []
+    while nodes:
+        path, _ = rfd_step(world, nodes, w, removal, fill)
+        removed += path
+        nodes -= set(path)
+    return removed[::-1]
+
+
+def greedy(world, p, score):
+    """A baseline: always remove the node of least score, of lowest index among equals."""
+    nodes, removed = set(range(p)), []
+    while nodes:
+        k = min(sorted(nodes), key=lambda k: score(world, sorted(nodes), k))
+        removed.append(k)
+        nodes -= {k}
+    return removed[::-1]
+
+
+BASELINES = {
+    "min-degree": degree,
+    "min-fill": lambda world, nodes, k: len(fill_edges(world, nodes, k)),
+    "max-remove": lambda world, nodes, k: -len(removed_edges(world, nodes, k)),
+}
+
+
+def minimal_imap(world, order):
+    """D_π of Section 2, conditioning on the other predecessors."""
+    return {
+        (i, j)
+        for at, j in enumerate(order)
+        for i in order[:at]
+        if world.dependent(i, j, [k for k in order[:at] if k != i])
+    }
+
+
+def elimination_graph(dag, nodes):
+    """Remove the other nodes from the moral graph one by one, joining the neighbours of each."""
+    graph = nx.moral_graph(Population(dag).graph)
+    for gone in set(graph) - set(nodes):
+        graph.add_edges_from(itertools.combinations(list(graph[gone]), 2))
+        graph.remove_node(gone)
+    return {frozenset(edge) for edge in graph.edges}
+
+
+def maximal_nodes(dag, nodes):
+    graph = Population(dag).graph
+    return {k for k in nodes if not nx.descendants(graph, k) & set(nodes)}
+
+
+def cpdag(dag):
+    """By definition: what all members of the Markov equivalence class agree on. Exponential in the edges."""
+    dag = np.asarray(dag)
+    pairs = [tuple(pair) for pair in np.argwhere(dag)]
+    fingerprint = _v_structures(dag)
+    union = np.zeros_like(dag)
+    for turned in itertools.product((False, True), repeat=len(pairs)):
+        other = np.zeros_like(dag)
+        for (i, j), turn in zip(pairs, turned, strict=True):
+            other[(j, i) if turn else (i, j)] = 1
+        if nx.is_directed_acyclic_graph(Population(other).graph) and _v_structures(other) == fingerprint:
+            union |= other
+    return np.where((union == 1) & (union.T == 1), 2, union)
+
+
+def _v_structures(dag):
+    found = set()
+    for k in range(len(dag)):
+        for i, j in itertools.combinations(np.flatnonzero(dag[:, k]).tolist(), 2):
+            if not (dag[i, j] or dag[j, i]):
+                found.add((i, k, j))
+    return found
+
+
+def _induced(edges, k):
+    return {edge for edge in edges if k not in edge}
