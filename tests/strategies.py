@@ -21,6 +21,13 @@ def dags(draw, min_nodes=2, max_nodes=6):
 
 
 @st.composite
+def dag_pairs(draw, max_nodes=6):
+    """Two DAGs on the same nodes."""
+    p = draw(st.integers(2, max_nodes))
+    return draw(dags(p, p)), draw(dags(p, p))
+
+
+@st.composite
 def dags_and_subsets(draw, min_nodes=2, max_nodes=6):
     dag = draw(dags(min_nodes, max_nodes))
     nodes = draw(st.sets(st.integers(0, len(dag) - 1), min_size=1))

@@ -85,8 +85,11 @@ def as_table(source: Any, delimiter: str | None = None) -> Table:
         return read_table(source, delimiter)
     if delimiter is not None:
         raise OptionError("delimiter belongs to a text file; this input is not a path.")
-    if hasattr(source, "columns"):
+    # These two allow a name twice, which narwhals refuses without saying which.
+    if nw.dependencies.is_pandas_dataframe(source):
         _refuse_duplicates(list(source.columns))
+    elif nw.dependencies.is_pyarrow_table(source):
+        _refuse_duplicates(source.column_names)
     frame = nw.from_native(source, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
@@ -120,7 +123,9 @@ def _from_array(source: Any) -> Table:
     try:
         values = np.asarray(source)
     except ValueError:
-        raise DataError("The rows have different lengths; a table has the same columns in every row.") from None
+        raise DataError(
+            "The rows have different lengths; a table has the same columns in every row."
+        ) from None
     if values.ndim != 2:
         hint = " Reshape your data: X.reshape(-1, 1) makes a column." if values.ndim == 1 else ""
         raise DataError(
@@ -180,7 +185,9 @@ def _oracle(table: Table) -> Oracle:
 def _name(table: Table, names: Sequence[Hashable] | None) -> Table:
     if names is not None:
         if len(names) != len(table.names):
-            raise OptionError(f"names has {len(names)} entries for {len(table.names)} columns; give one for each.")
+            raise OptionError(
+                f"names has {len(names)} entries for {len(table.names)} columns; give one for each."
+            )
         table = Table(table.values, tuple(names))
     _refuse_duplicates(table.names)
     return table
@@ -205,7 +212,9 @@ def _refuse_unusable(table: Table) -> None:
 
 
 def _refuse_missing(table: Table) -> None:
-    missing = {name: int(np.isnan(column).sum()) for name, column in zip(table.names, table.values.T, strict=True)}
+    missing = {
+        name: int(np.isnan(column).sum()) for name, column in zip(table.names, table.values.T, strict=True)
+    }
     infinite = [
         name for name, column in zip(table.names, table.values.T, strict=True) if np.isinf(column).any()
     ]
@@ -217,4 +226,6 @@ def _refuse_missing(table: Table) -> None:
         sentences.append(f"missing values (NaN) in {listed(holes)} ({counts}; {rows} rows concerned)")
     if infinite:
         sentences.append(f"infinite values (inf) in {listed(infinite)}")
-    raise DataError(f"Found {' and '.join(sentences)}. Drop these rows or columns, or fill the values in first.")
+    raise DataError(
+        f"Found {' and '.join(sentences)}. Drop these rows or columns, or fill the values in first."
+    )

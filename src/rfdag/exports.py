@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Hashable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v1 as nw
@@ -22,32 +24,24 @@ BACKENDS = ("pandas", "polars", "pyarrow")
 
 def to_networkx(result: Result) -> networkx.DiGraph:
     """Return the DAG with nodes in causal order."""
-    import networkx
-
-    graph = networkx.DiGraph()
-    graph.add_nodes_from(result.order)
-    for edge in result.edges:
-        attributes: dict[str, Any] = {"directed": edge.directed}
-        if edge.coefficient is not None:
-            attributes["coefficient"] = edge.coefficient
-        graph.add_edge(edge.source, edge.target, **attributes)
-    return graph
+    if None in result.names:
+        raise OptionError("networkx has no node called None; pass names= to learn() to rename that column.")
+    return _graph(result, {name: name for name in result.names})
 
 
 def to_frame(result: Result, backend: str = "pandas") -> Any:
     """Return the table of edges in the given library's own type."""
     if backend not in BACKENDS:
         raise OptionError(f"backend is one of {', '.join(BACKENDS)}, not {backend!r}.")
-    columns = dict(zip(COLUMNS, map(list, zip(*result.edges, strict=True)), strict=True)) or {
-        name: [] for name in COLUMNS
-    }
     try:
-        return nw.from_dict(columns, backend=backend).to_native()
+        import_module(backend)
     except ImportError:
         raise ImportError(
             f"to_frame(backend={backend!r}) needs {backend}: pip install {backend}. Without it, result.edges holds "
             "the same rows."
         ) from None
+    columns = {name: [getattr(edge, name) for edge in result.edges] for name in COLUMNS}
+    return nw.from_dict(columns, backend=backend).to_native()
 
 
 def to_csv(result: Result) -> str:
@@ -63,11 +57,11 @@ def to_csv(result: Result) -> str:
 
 def to_dot(result: Result) -> str:
     """Return the DAG in Graphviz's language, nodes in causal order."""
-    lines = ["digraph rfdag {"]
-    lines += [f"  {_quoted(name)};" for name in result.order]
+    text = {name: _quoted(label) for name, label in _labels(result).items()}
+    lines = ["digraph rfdag {", *(f"  {text[name]};" for name in result.order)]
     for edge in result.edges:
         style = "" if edge.directed else " [dir=none]"
-        lines.append(f"  {_quoted(edge.source)} -> {_quoted(edge.target)}{style};")
+        lines.append(f"  {text[edge.source]} -> {text[edge.target]}{style};")
     return "\n".join([*lines, "}", ""])
 
 
@@ -75,15 +69,39 @@ def to_graphml(result: Result) -> str:
     """Return the DAG as GraphML; names of other types than text are written as text."""
     import networkx
 
-    graph = networkx.relabel_nodes(to_networkx(result), {name: _xml(name) for name in result.names})
-    return "\n".join(networkx.generate_graphml(graph)) + "\n"
+    text = {name: _xml(label) for name, label in _labels(result).items()}
+    return "\n".join(networkx.generate_graphml(_graph(result, text))) + "\n"
 
 
-def _quoted(name: Hashable) -> str:
-    escaped = str(name).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+def _graph(result: Result, labels: dict[Hashable, Any]) -> networkx.DiGraph:
+    import networkx
+
+    graph = networkx.DiGraph()
+    graph.add_nodes_from(labels[name] for name in result.order)
+    for edge in result.edges:
+        attributes: dict[str, Any] = {"directed": edge.directed}
+        if edge.coefficient is not None:
+            attributes["coefficient"] = edge.coefficient
+        graph.add_edge(labels[edge.source], labels[edge.target], **attributes)
+    return graph
+
+
+def _labels(result: Result) -> dict[Hashable, str]:
+    """Return each name as text, told apart where two read the same, as 3 and "3" do."""
+    taken: Counter[str] = Counter()
+    labels = {}
+    for name in result.names:
+        text = str(name)
+        taken[text] += 1
+        labels[name] = text if taken[text] == 1 else f"{text} ({taken[text]})"
+    return labels
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 
 
-def _xml(name: Hashable) -> str:
+def _xml(text: str) -> str:
     # XML 1.0 has no way to write control characters, not even escaped.
-    return "".join(letter if letter >= " " or letter in "\t\n\r" else "\ufffd" for letter in str(name))
+    return "".join(letter if letter >= " " or letter in "\t\n\r" else "\ufffd" for letter in text)

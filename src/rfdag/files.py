@@ -6,6 +6,7 @@ import csv
 import math
 import os
 import tempfile
+import warnings
 import zipfile
 from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
@@ -55,7 +56,9 @@ def read_table(path: str | Path, delimiter: str | None = None) -> Table:
     except PermissionError:
         raise FileError(f"{path} may not be read by this user; change its permissions or copy it.") from None
     except (UnicodeDecodeError, EOFError, zipfile.BadZipFile) as problem:
-        raise FileError(f"{path} is damaged or not what its ending says ({problem}); write it anew.") from None
+        raise FileError(
+            f"{path} is damaged or not what its ending says ({problem}); write it anew."
+        ) from None
 
 
 def read_edges(path: str | Path) -> set[tuple[str, str]]:
@@ -157,7 +160,9 @@ def _read_text(path: Path, delimiter: str) -> Table:
     size = path.stat().st_size
     _require_memory(path, 2 * 8 * size / max(len(delimiter.join(first)) / len(first) / 2, 2))
     try:
-        with open(path, encoding="utf-8-sig", newline="") as handle:
+        with open(path, encoding="utf-8-sig", newline="") as handle, warnings.catch_warnings():
+            # An empty table is refused later, in words of our own.
+            warnings.filterwarnings("ignore", message="loadtxt: input contained no data")
             values = np.loadtxt(
                 handle, delimiter=delimiter, skiprows=int(has_header), ndmin=2, quotechar='"', comments=None
             )
@@ -206,7 +211,9 @@ def _read_patiently(
                 numbers.append(math.nan)
         rows.append(numbers)
     if words:
-        found = "; ".join(f"{name!r} has {cell!r} in line {line}" for name, (line, cell) in list(words.items())[:3])
+        found = "; ".join(
+            f"{name!r} has {cell!r} in line {line}" for name, (line, cell) in list(words.items())[:3]
+        )
         raise DataError(
             f"{path} has columns that are not numbers: {listed(words)} ({found}). Drop these columns or encode "
             "them as numbers; write decimals with a point."
@@ -261,7 +268,9 @@ def _read_npz(path: Path) -> Table:
             with archive.open("names.npy") as handle:
                 found = np.lib.format.read_array(handle, allow_pickle=False)
             if len(found) != len(names):
-                raise FileError(f"{path} has {len(found)} names for {len(names)} columns; give one name each.")
+                raise FileError(
+                    f"{path} has {len(found)} names for {len(names)} columns; give one name each."
+                )
             names = tuple(found.tolist())
     return Table(values, names)
 
@@ -280,7 +289,7 @@ def _array_in(path: Path, size: int, handle: BinaryIO | zipfile.ZipExtFile) -> N
     if len(shape) != 2:
         raise DataError(f"{path} holds an array of shape {shape}; a table has rows and columns.")
     cells = math.prod(shape)
-    if cells * dtype.itemsize > size:
+    if cells * dtype.itemsize > size - handle.tell():
         raise FileError(
             f"{path} announces {shape[0]} × {shape[1]} numbers but is too short to hold them; write it anew."
         )

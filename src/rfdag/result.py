@@ -80,9 +80,7 @@ class Result:
     warnings: tuple[str, ...] = ()
     regressions: InitVar[tuple[NDArray[np.float64], NDArray[np.float64]] | None] = None
 
-    def __post_init__(
-        self, regressions: tuple[NDArray[np.float64], NDArray[np.float64]] | None
-    ) -> None:
+    def __post_init__(self, regressions: tuple[NDArray[np.float64], NDArray[np.float64]] | None) -> None:
         self.dag.setflags(write=False)
         if regressions is not None:
             # What a file brings along need not be computed, and cannot be when it brings no moments.

@@ -16,7 +16,9 @@ Floats = NDArray[np.float64]
 Seed = np.random.Generator | int | None
 
 
-def random_dag(p: int, density: float | None = None, rng: Seed = None, *, degree: float | None = None) -> Graph:
+def random_dag(
+    p: int, density: float | None = None, rng: Seed = None, *, degree: float | None = None
+) -> Graph:
     """Return an Erdős–Rényi DAG: each pair is joined with equal probability, directed by a random order.
 
     Parameters
@@ -33,9 +35,9 @@ def random_dag(p: int, density: float | None = None, rng: Seed = None, *, degree
     Examples
     --------
     >>> random_dag(4, 0.5, rng=1)
-    array([[0, 0, 0, 1],
-           [1, 0, 0, 1],
-           [1, 0, 0, 1],
+    array([[0, 1, 0, 0],
+           [0, 0, 0, 0],
+           [0, 0, 0, 1],
            [0, 0, 0, 0]], dtype=int8)
     """
     if p < 1:
@@ -45,7 +47,9 @@ def random_dag(p: int, density: float | None = None, rng: Seed = None, *, degree
     if density is None:
         assert degree is not None
         if not 0 <= degree <= max(p - 1, 0):
-            raise OptionError(f"A node of a graph with p={p} has 0 to {p - 1} neighbours, not degree={degree}.")
+            raise OptionError(
+                f"A node of a graph with p={p} has 0 to {p - 1} neighbours, not degree={degree}."
+            )
         density = degree / max(p - 1, 1)
     if not 0 <= density <= 1:
         raise OptionError(f"density is a probability between 0 and 1, not {density}.")
@@ -139,7 +143,7 @@ def linear_sem(
     Examples
     --------
     >>> linear_sem([[0, 1], [0, 0]], rng=3).weights.round(2)
-    array([[ 0.  , -0.31],
+    array([[ 0.  , -0.43],
            [ 0.  ,  0.  ]])
     """
     dag = as_dag(dag)

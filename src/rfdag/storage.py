@@ -62,7 +62,9 @@ def read(path: str | Path) -> Result:
     try:
         content = json.loads(text)
     except json.JSONDecodeError as problem:
-        raise FileError(f"{path} is not JSON ({problem}); it may be cut short. Save the result anew.") from None
+        raise FileError(
+            f"{path} is not JSON ({problem}); it may be cut short. Save the result anew."
+        ) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise FileError(f"{path} is JSON but not a result of rfdag; pass a file written by Result.save.")
     if content.get("version") != VERSION:
@@ -152,9 +154,7 @@ def _encode_trace(trace: Trace) -> dict[str, Any]:
 def _decode_trace(content: dict[str, Any]) -> Trace:
     def edges(name: str) -> tuple[NDArray[np.int64], ...] | None:
         found = content[name]
-        return (
-            None if found is None else tuple(np.array(pairs, np.int64).reshape(-1, 2) for pairs in found)
-        )
+        return None if found is None else tuple(np.array(pairs, np.int64).reshape(-1, 2) for pairs in found)
 
     whole = ("node", "removal", "fill", "degree", "ties", "search")
     return Trace(

@@ -161,7 +161,14 @@ class DenseEngine:
     def _scan(self) -> None:
         v = self._size
         self._edge_count, self._margin = kernels.scan(
-            self._K, self._blocks, v, self._threshold(v), self._degrees, self._edges_i, self._edges_j, self._peaks
+            self._K,
+            self._blocks,
+            v,
+            self._threshold(v),
+            self._degrees,
+            self._edges_i,
+            self._edges_j,
+            self._peaks,
         )
 
     def _marginalise(self, position: int, tau_after: float) -> None:
@@ -180,8 +187,13 @@ class DenseEngine:
     def _recover(self, gone: int, spoilt: int) -> None:
         # Rounding drifts by about v · eps · condition; one fresh start from the data is allowed, no more.
         v = self._size
-        fresh = self._recompute(self.remaining) if self._recompute is not None and v > 1 else None
-        if fresh is None or not (np.abs(fresh) <= 1).all():
+        if v == 1:
+            fresh = np.ones((1, 1))
+        elif self._recompute is None:
+            raise LostPrecision(gone, spoilt)
+        else:
+            fresh = self._recompute(self.remaining)
+        if not (np.abs(fresh) <= 1).all():
             raise LostPrecision(gone, spoilt)
         self._K[:v, :v] = fresh
         self._scan()

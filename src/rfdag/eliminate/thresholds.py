@@ -30,7 +30,7 @@ class FisherZ:
     as the elimination goes on.
 
     >>> round(FisherZ(1000, 0.001)(20), 4)
-    0.1047
+    0.1048
     """
 
     n_samples: int

@@ -1,0 +1,353 @@
+"""Every way to misuse the input gets an error that names what was found and says what to do."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+
+import rfdag
+from rfdag import files
+from rfdag.errors import DataError, FileError, GraphError, MatrixError, OptionError, RfdagError
+
+
+@pytest.fixture
+def rows():
+    return np.random.default_rng(0).normal(size=(50, 4))
+
+
+@pytest.fixture
+def frame(rows):
+    return pd.DataFrame(rows, columns=["age", "income", "height", "weight"])
+
+
+def refuses(error, *words):
+    """Expect an error of this class whose message holds all the words."""
+    pattern = "".join(f"(?=.*{word})" for word in words)
+    return pytest.raises(error, match=f"(?s){pattern}")
+
+
+def test_errors_are_value_errors():
+    assert issubclass(RfdagError, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        (np.empty((0, 3)), ["0 sample", "empty"]),
+        (np.empty((5, 0)), ["0 feature"]),
+        (np.ones((5, 1)), ["n_features=1", "at least two columns"]),
+        (np.ones((1, 3)), ["1 sample", "rows"]),
+        (np.ones(5), ["shape \\(5,\\)", "one column per variable", "reshape"]),
+        (np.ones((2, 2, 2)), ["shape \\(2, 2, 2\\)"]),
+        ([[1, 2], [3]], ["different lengths"]),
+        (np.array([["a", 1], ["b", 2]], dtype=object), ["Columns 0", "not numbers"]),
+        (np.ones((3, 2)) * 1j, ["Complex data not supported"]),
+        (sparse.eye_array(4), ["sparse", "toarray"]),
+    ],
+)
+def test_tables_that_are_none(table, words):
+    with refuses(DataError, *words):
+        rfdag.learn(table)
+
+
+def test_fewer_rows_than_needed(rows):
+    with refuses(DataError, "5 rows and 4 columns", "more than 5 rows", "regularised precision"):
+        rfdag.learn(rows[:5])
+    assert len(rfdag.learn(rows[:6]).order) == 4
+
+
+def test_missing_and_infinite(frame):
+    frame.loc[[3, 7], "income"] = np.nan
+    frame.loc[9, "weight"] = np.inf
+    with refuses(DataError, "'income'", "2 in 'income'; 2 rows", "infinite values .* 'weight'", "Drop"):
+        rfdag.learn(frame)
+
+
+@pytest.mark.parametrize("value", [0.0, 7.5, -1e12, 1e-300])
+def test_constant(frame, value):
+    frame["income"] = value
+    with refuses(DataError, "constant: 'income'", "drop"):
+        rfdag.learn(frame)
+
+
+def test_duplicated(frame):
+    frame["copy"] = 3 * frame["age"] - 2
+    with refuses(DataError, "linearly dependent", "copy of", "'age'", "'copy'", "Drop"):
+        rfdag.learn(frame)
+
+
+def test_linearly_dependent(frame):
+    frame["sum"] = frame["age"] + frame["income"] - 2 * frame["weight"]
+    with refuses(DataError, "linear combination of", "'age'", "'income'", "'weight'", "'sum'") as caught:
+        rfdag.learn(frame)
+    assert "'height'" not in str(caught.value)
+
+
+def test_nearly_dependent_columns_warn(frame):
+    noise = np.random.default_rng(1).normal(size=len(frame))
+    frame["near"] = frame["age"] + 1e-10 * noise
+    with pytest.warns(rfdag.errors.NumericalWarning, match="nearly dependent"):
+        found = rfdag.learn(frame)
+    assert "nearly dependent" in found.warnings[0]
+
+
+def test_columns_that_are_not_numbers(frame):
+    frame["town"] = "x"
+    frame["born"] = pd.Timestamp("2020-01-01")
+    for table in (frame, pl.from_pandas(frame)):
+        with refuses(DataError, "'town', 'born'", "encode"):
+            rfdag.learn(table)
+
+
+def test_duplicate_names(rows, tmp_path):
+    with refuses(DataError, "Several columns are called 'a'"):
+        rfdag.learn(pd.DataFrame(rows, columns=["a", "b", "a", "c"]))
+    with refuses(DataError, "Several columns are called 'a'"):
+        rfdag.learn(rows, names=["a", "a", "b", "c"])
+    path = tmp_path / "twice.csv"
+    path.write_text("a,a\n1,2\n2,1\n3,3\n4,1\n")
+    with refuses(DataError, "Several columns are called 'a'"):
+        rfdag.learn(path)
+
+
+def test_number_of_names(rows):
+    with refuses(OptionError, "names has 2 entries for 4 columns"):
+        rfdag.learn(rows, names=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "words"),
+    [
+        ("", DataError, ["is empty"]),
+        ("a,b\n", DataError, ["0 sample"]),
+        ("a,b\n1,2\n3\n4,5\n", DataError, ["line 3", "1 cells", "has 2"]),
+        ("a,b\n1,2\n3,4,5\n", DataError, ["line 3", "3 cells"]),
+        ("a,b\n1,2,3\n4,5,6\n", DataError, ["2 names", "3 numbers"]),
+        (
+            "a;b;c\n1;2;3\n",
+            DataError,
+            ["one column when cut at commas", "3 when cut at semicolons", "delimiter=';'"],
+        ),
+        ("a\tb\n1\t2\n", DataError, ["2 when cut at tabs"]),
+        ("a,b,c\n1,x,2\n3,y,z\n", DataError, ["'b', 'c'", "'b' has 'x' in line 2", "encode"]),
+        ('a,b\n"1,5",2\n"2,5",3\n', DataError, ["'a'", "'1,5'", "decimals with a point"]),
+        ("a,b\n1,\n2,NA\n3,4\n", DataError, ["missing values", "'b'", "2 in 'b'"]),
+    ],
+)
+def test_text_files(tmp_path, text, error, words):
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    with refuses(error, *words):
+        rfdag.learn(path)
+
+
+def test_files_that_cannot_be_read(tmp_path, monkeypatch):
+    with refuses(FileError, "no file", "nowhere.csv"):
+        rfdag.learn(tmp_path / "nowhere.csv")
+    with refuses(FileError, "ends in '.xlsx'", ".csv", "DataFrame"):
+        rfdag.learn(tmp_path / "table.xlsx")
+    folder = tmp_path / "folder.csv"
+    folder.mkdir()
+    with refuses(FileError, "is a folder"):
+        rfdag.learn(folder)
+    binary = tmp_path / "binary.csv"
+    binary.write_bytes(b"\xff\xfe\x00\x81" * 10)
+    with refuses(FileError, "damaged"):
+        rfdag.learn(binary)
+    for suffix in ("npy", "npz"):
+        broken = tmp_path / f"broken.{suffix}"
+        broken.write_bytes(b"not an array at all")
+        with pytest.raises(FileError, match="not a NumPy file|damaged"):
+            rfdag.learn(broken)
+
+    def forbidden(*args, **kwargs):
+        raise PermissionError
+
+    locked = tmp_path / "locked.npy"
+    np.save(locked, np.ones((3, 2)))
+    # Root may read anything, so the refusal of the system is played.
+    monkeypatch.setattr("builtins.open", forbidden)
+    with refuses(FileError, "may not be read", "permissions"):
+        files.read_table(locked)
+
+
+def test_truncated_and_odd_arrays(tmp_path):
+    path = tmp_path / "short.npy"
+    np.save(path, np.ones((100, 4)))
+    path.write_bytes(path.read_bytes()[:-100])
+    with refuses(FileError, "100 × 4", "too short"):
+        rfdag.learn(path)
+    np.save(path, np.ones(5))
+    with refuses(DataError, "shape \\(5,\\)"):
+        rfdag.learn(path)
+    np.save(path, np.array([["a"]]))
+    with refuses(FileError, "entries of type"):
+        rfdag.learn(path)
+    several = tmp_path / "several.npz"
+    np.savez(several, first=np.ones((3, 2)), second=np.ones((3, 2)))
+    with refuses(FileError, "'first', 'second'", "called 'data'"):
+        rfdag.learn(several)
+    np.savez(several, data=np.ones((3, 2)), names=np.array(["a", "b", "c"]))
+    with refuses(FileError, "3 names for 2 columns"):
+        rfdag.learn(several)
+
+
+def test_huge_files_are_refused_before_reading(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "available_memory", lambda: 1000.0)
+    array = tmp_path / "huge.npy"
+    np.save(array, np.ones((100, 10)))
+    with refuses(FileError, "GB of memory", "are free", "correlation matrix"):
+        rfdag.learn(array)
+    text = tmp_path / "huge.csv"
+    text.write_text("a,b\n" + "1.0,2.0\n" * 1000)
+    with refuses(FileError, "GB of memory"):
+        rfdag.learn(text)
+
+
+def test_a_sparse_file_that_claims_terabytes(tmp_path):
+    path = tmp_path / "claim.npy"
+    np.save(path, np.ones((2, 2)))
+    header = path.read_bytes()[:128].replace(b"(2, 2)", b"(2000000000, 1000)")[:128]
+    path.write_bytes(header)
+    with path.open("r+b") as handle:
+        handle.truncate(128 + 8 * 2_000_000_000 * 1000)
+    with refuses(FileError, "needs about 32000.0 GB"):
+        rfdag.learn(path)
+
+
+IDENTITY = np.eye(3)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "kind", "words"),
+    [
+        (np.ones((2, 3)), "correlation", ["shape \\(2, 3\\)", "square"]),
+        ([[1, 0.5], [0.2, 1]], "correlation", ["not symmetric", "0.5", "0.2"]),
+        ([[1, 2], [2, 1]], "correlation", ["not positive definite", "smallest eigenvalue"]),
+        ([[1, 1], [1, 1]], "correlation", ["singular", "0, 1"]),
+        ([[2, 0], [0, 1]], "correlation", ["ones on its diagonal", "0", "input='covariance'"]),
+        ([[0, 0], [0, 1]], "covariance", ["positive", "at 0"]),
+        ([[1, 2], [2, 1]], "covariance", ["not positive definite"]),
+        ([[-1, 0], [0, 1]], "precision", ["positive", "at 0"]),
+        ([[1, 2], [2, 1]], "precision", ["not positive definite"]),
+        ([[1.0]], "covariance", ["at least two"]),
+    ],
+)
+def test_matrices(matrix, kind, words):
+    with refuses(RfdagError, *words):
+        rfdag.learn(np.array(matrix, float), input=kind, n_samples=100)
+
+
+def test_matrix_errors_name_the_variables():
+    matrix = pd.DataFrame([[1, 0.5, 0], [0.5, 1, 0], [0, 0.3, 1]], columns=["a", "b", "c"])
+    with refuses(MatrixError, "'b', 'c'"):
+        rfdag.learn(matrix, input="correlation", n_samples=100)
+    with refuses(DataError, "missing", "'c'"):
+        rfdag.learn(matrix.replace(0.3, np.nan).assign(c=np.nan), input="correlation", n_samples=100)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"n_samples": None}, ["pass n_samples"]),
+        ({"n_samples": 1}, ["at least 2"]),
+        ({"n_samples": 10.5}, ["10.5"]),
+    ],
+)
+def test_sample_size_of_a_matrix(options, words):
+    with refuses(OptionError, *words):
+        rfdag.learn(IDENTITY, input="correlation", **options)
+
+
+def test_too_small_a_sample_size_of_a_matrix():
+    with refuses(DataError, "4 rows and 3 columns"):
+        rfdag.learn(IDENTITY, input="correlation", n_samples=4)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"alpha": 0}, ["alpha", "between 0 and 1", "0.001"]),
+        ({"alpha": 1}, ["alpha"]),
+        ({"alpha": -0.1}, ["alpha"]),
+        ({"alpha": float("nan")}, ["alpha"]),
+        ({"depth": 0}, ["depth", "at least 1"]),
+        ({"depth": 1.5}, ["depth", "whole number"]),
+        ({"depth": True}, ["depth", "whole number"]),
+        ({"depth": 2, "rule": "min-fill"}, ["Only rule 'rfd' looks ahead"]),
+        ({"rule": "ges"}, ["no rule 'ges'", "'rfd', 'min-degree', 'min-fill', 'max-remove', 'random'"]),
+        ({"pairs": "some"}, ["'all' or 'neighbours'"]),
+        ({"max_paths": 0}, ["max_paths"]),
+        ({"tolerance": -1}, ["tolerance"]),
+        ({"n_jobs": 0}, ["n_jobs"]),
+        ({"input": "matrix"}, ["'matrix'", "'correlation'"]),
+        ({"n_samples": 100}, ["n_samples goes with a matrix"]),
+        ({"delimiter": ";"}, ["not a path"]),
+    ],
+)
+def test_options(rows, options, words):
+    with refuses(OptionError, *words):
+        rfdag.learn(rows, **options)
+
+
+def test_cyclic_dags():
+    cycle = pd.DataFrame([[0, 1, 0], [0, 0, 1], [1, 0, 0]], columns=["a", "b", "c"])
+    with refuses(GraphError, "'a' → 'b' → 'c' → 'a'", "Remove or turn"):
+        rfdag.learn(cycle, input="dag")
+    with refuses(GraphError, "cycle 0 → 0"):
+        rfdag.graphs.moral_graph(np.eye(2))
+    with refuses(GraphError, "shape \\(2, 3\\)"):
+        rfdag.learn(np.zeros((2, 3)), input="dag")
+    with refuses(GraphError, "undirected"):
+        rfdag.learn(nx.path_graph(3), input="dag")
+    with refuses(GraphError, "'c'", "names does not list"):
+        rfdag.learn(nx.DiGraph([("a", "c")]), input="dag", names=["a", "b"])
+
+
+def test_graph_functions_refuse_nonsense():
+    chain = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    with refuses(GraphError, "nodes 7", "0 to 2"):
+        rfdag.graphs.moral_subgraph(chain, [0, 7])
+    with refuses(GraphError, "more than once"):
+        rfdag.graphs.moral_subgraph(chain, [0, 0])
+    with refuses(GraphError, "not among the nodes"):
+        rfdag.graphs.removed_edges(chain, [0, 1], 2)
+    with refuses(GraphError, "lacks nodes 2"):
+        rfdag.graphs.minimal_imap(chain, [0, 1])
+    with refuses(GraphError, "conditioned on"):
+        rfdag.graphs.d_separated(chain, 0, 1, [1])
+    with refuses(GraphError, "symmetric"):
+        rfdag.graphs.edge_set(chain)
+    with refuses(GraphError, "3 and 2 nodes"):
+        rfdag.graphs.is_imap(chain, [[0, 0], [0, 0]])
+
+
+def test_output_that_cannot_be_written(rows, tmp_path):
+    found = rfdag.learn(rows)
+    with refuses(FileError, "could not be written", "folder that exists"):
+        found.save(tmp_path / "missing" / "r.json")
+    blocked = tmp_path / "blocked"
+    blocked.write_text("a file, not a folder")
+    with refuses(FileError, "could not be written"):
+        found.save(blocked / "r.json")
+    with refuses(FileError, "could not be written to"):
+        files.write_folder(blocked, {"a.txt": "a"})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["blocked"]
+
+
+def test_a_failed_write_leaves_the_old_file_alone(tmp_path, monkeypatch):
+    path = tmp_path / "r.json"
+    path.write_text("old")
+
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.replace", full)
+    with refuses(FileError, "No space left"):
+        files.write_text(path, "new")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]

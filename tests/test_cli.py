@@ -1,0 +1,145 @@
+"""The command line, run as users run it: in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import rfdag
+
+PROGRAM = [sys.executable, "-c", "from rfdag.cli import main; main()"]
+
+
+def run(*words, **options):
+    environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+    return subprocess.run(
+        [*PROGRAM, *map(str, words)], capture_output=True, text=True, env=environment, check=False, **options
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("cli") / "sim"
+    done = run("simulate", path, "--nodes", 8, "--samples", 400, "--density", 0.4, "--seed", 3)
+    assert done.returncode == 0, done.stderr
+    assert "400 rows of 8 variables" in done.stdout
+    return path
+
+
+def test_simulate_learn_compare(folder, tmp_path):
+    done = run("learn", folder / "data.csv", "--out", tmp_path / "found")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    expected = rfdag.learn(folder / "data.csv")
+    assert " → ".join(expected.order) in done.stdout
+    assert f"{len(expected.edges)} edges" in done.stdout
+    files = {path.name for path in (tmp_path / "found").iterdir()}
+    assert files == {"result.json", "edges.csv", "order.txt", "graph.dot", "graph.graphml"}
+    for name in files:
+        assert name in done.stdout
+    saved = rfdag.load(tmp_path / "found" / "result.json")
+    assert saved.order == expected.order
+    assert (tmp_path / "found" / "order.txt").read_text().split() == list(expected.order)
+
+    compared = run("compare", folder / "truth.csv", tmp_path / "found" / "result.json", "--json")
+    assert compared.returncode == 0, compared.stderr
+    table = json.loads(compared.stdout)
+    names = list(expected.names)
+    truth = np.zeros((8, 8), int)
+    for line in (folder / "truth.csv").read_text().split()[1:]:
+        source, target, _ = line.split(",")
+        truth[names.index(source), names.index(target)] = 1
+    assert table["shd"] == rfdag.metrics.shd(truth, expected.dag)
+    assert table["f1"] == pytest.approx(rfdag.metrics.skeleton(truth, expected.dag).f1)
+    assert table["true_edges"] == truth.sum()
+    shown = run("compare", folder / "truth.csv", tmp_path / "found" / "edges.csv")
+    assert shown.returncode == 0
+    assert "order_error" in shown.stdout
+
+
+def test_json_is_json(folder):
+    done = run("learn", folder / "data.csv", "--json", "--rule", "min-degree", "--alpha", "0.01")
+    content = json.loads(done.stdout)
+    expected = rfdag.learn(folder / "data.csv", rule="min-degree", alpha=0.01)
+    assert content["order"] == list(expected.order)
+    assert len(content["edges"]) == len(expected.edges)
+    assert content["settings"]["rule"] == "min-degree"
+    assert done.stderr == ""
+
+
+def test_options_reach_the_library(tmp_path):
+    path = tmp_path / "matrix.csv"
+    path.write_text("a;b\n1;0.5\n0.5;1\n")
+    done = run(
+        "learn", path, "--input", "correlation", "--n-samples", 50, "--delimiter", ";", "--json", "--seed", 1
+    )
+    assert json.loads(done.stdout)["n_samples"] == 50
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        (["learn", "nowhere.csv"], 1, "no file nowhere.csv"),
+        (["learn", "{data}", "--alpha", "2"], 2, "alpha"),
+        (["learn", "{data}", "--depth", "0"], 2, "depth"),
+        (["learn", "{data}", "--rule", "magic"], 2, "magic"),
+        (["learn", "{data}", "--n-samples", "10"], 2, "n_samples goes with"),
+        (["learn", "{data}", "--delimiter", ";"], 1, "commas"),
+        (["learn", "{truth}"], 1, "not numbers"),
+        (["learn"], 2, "Missing argument"),
+        (["learn", "{data}", "--out", "{data}"], 1, "could not be written"),
+        (["compare", "{data}", "{data}"], 1, "source,target"),
+        (["simulate", "somewhere", "--density", "3"], 2, "probability"),
+        (["dance"], 2, "No such command"),
+    ],
+)
+def test_exit_status_and_message(folder, tmp_path, words, status, message):
+    places = {"data": folder / "data.csv", "truth": folder / "truth.csv"}
+    done = run(*[word.format(**places) for word in words], cwd=tmp_path)
+    assert done.returncode == status, done.stdout + done.stderr
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_version_and_help_show_defaults():
+    assert run("--version").stdout == f"rfdag {rfdag.__version__}\n"
+    text = run("learn", "--help").stdout
+    for default in ("default: rfd", "default: 1]", "default: 0.001", "default: all", "default: data"):
+        assert default in text
+
+
+def test_compare_refuses_other_variables(folder, tmp_path):
+    run("learn", folder / "data.csv", "--out", tmp_path)
+    truth = tmp_path / "truth.csv"
+    truth.write_text("from,to\nx1,stranger\n")
+    done = run("compare", truth, tmp_path / "result.json")
+    assert done.returncode == 1
+    assert "'stranger'" in done.stderr
+
+
+def test_progress_bar_on_a_terminal_only():
+    """A slow run in a pseudo-terminal shows a bar; into a pipe, nothing."""
+    code = (
+        "import time; from rfdag import progress; progress.PATIENCE = 0.0\n"
+        "with progress.Progress() as bar:\n"
+        "    report = bar.stage('Eliminating')\n"
+        "    report(0.25); time.sleep(0.3); report(0.5); time.sleep(0.3)\n"
+    )
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    with subprocess.Popen([sys.executable, "-c", code], stderr=theirs, env=environment) as process:
+        process.wait()
+    os.close(theirs)
+    shown = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert "Eliminating" in shown
+    assert "50%" in shown
+    silent = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert silent.stderr == b""

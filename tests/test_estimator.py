@@ -1,0 +1,70 @@
+"""The estimator is a good citizen of scikit-learn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import multivariate_normal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import rfdag
+from rfdag import RFD
+from rfdag.simulate import linear_sem, random_dag, sample
+
+EXPECTED_FAILURES: dict[str, str] = {}
+
+
+@parametrize_with_checks([RFD()], expected_failed_checks=lambda estimator: EXPECTED_FAILURES)
+def test_scikit_learn_checks(estimator, check):
+    assert isinstance(estimator, RFD)
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def sem():
+    return linear_sem(random_dag(6, 0.5, rng=1), rng=1, variances=np.linspace(0.5, 2, 6))
+
+
+def test_attributes_are_the_results(sem):
+    frame = pd.DataFrame(sample(sem, 500, rng=2), columns=list("abcdef"))
+    found, expected = RFD(depth=2, alpha=0.01).fit(frame), rfdag.learn(frame, depth=2, alpha=0.01)
+    assert tuple(found.order_) == expected.order
+    assert [frame.columns[at] for at in found.causal_order_] == list(expected.order)
+    np.testing.assert_array_equal(found.dag_, expected.dag)
+    np.testing.assert_array_equal(found.cpdag_, expected.cpdag)
+    np.testing.assert_allclose(found.coef_, expected.coefficients, rtol=1e-12)
+    assert found.n_features_in_ == 6
+    assert list(found.feature_names_in_) == list("abcdef")
+    assert found.result_.settings == expected.settings
+
+
+def test_score_is_the_gaussian_log_likelihood(sem):
+    train, test = sample(sem, 400, rng=3), sample(sem, 100, rng=4) + 0.5
+    found = RFD().fit(train)
+    noise = np.diag(found.residual_variance_)
+    effects = np.linalg.inv(np.eye(6) - found.coef_)
+    expected = multivariate_normal(train.mean(axis=0), effects.T @ noise @ effects)
+    np.testing.assert_allclose(found.score_samples(test), expected.logpdf(test), rtol=1e-9)
+    assert found.score(test) == pytest.approx(expected.logpdf(test).mean())
+
+
+def test_grid_search_prefers_a_level_that_fits(sem):
+    rows = sample(sem, 300, rng=5)
+    search = GridSearchCV(RFD(), {"alpha": [1e-300, 1e-3]}, cv=3).fit(rows)
+    assert search.best_params_ == {"alpha": 1e-3}
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_pipelines_and_clones(sem):
+    rows = sample(sem, 300, rng=6)
+    pipeline = make_pipeline(StandardScaler(), RFD(depth=2)).fit(rows)
+    np.testing.assert_array_equal(pipeline[-1].dag_, RFD(depth=2).fit(rows).dag_)
+    assert clone(RFD(depth=3)).depth == 3
+    with pytest.raises(NotFittedError):
+        RFD().score(rows)

@@ -1,0 +1,154 @@
+"""The pipeline as a whole: determinism, threads, progress, first-run compilation, import time."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import rfdag
+from rfdag import compilation
+from rfdag.errors import NumericalError
+from rfdag.simulate import linear_sem, random_dag, sample
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return sample(linear_sem(random_dag(60, degree=6, rng=1), rng=1), 400, rng=1)
+
+
+@pytest.mark.parametrize("options", [{}, {"pairs": "neighbours"}, {"rule": "max-remove"}, {"depth": 2}])
+def test_equal_input_gives_equal_output_on_any_number_of_threads(rows, options):
+    first = rfdag.learn(rows, n_jobs=1, **options)
+    for n_jobs in (1, 2, 5, None):
+        again = rfdag.learn(rows, n_jobs=n_jobs, **options)
+        assert again.order == first.order
+        assert list(again.trace) == list(first.trace)
+
+
+def test_random_state(rows):
+    orders = {seed: rfdag.learn(rows, rule="random", random_state=seed).order for seed in (0, 1, 2)}
+    assert len(set(orders.values())) == 3
+    assert rfdag.learn(rows, rule="random").order == orders[0]
+    assert rfdag.learn(rows, rule="random", random_state=2).order == orders[2]
+
+
+def test_progress_can_be_listened_to(rows):
+    shares = []
+    rfdag.learn(rows, progress=shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    assert len(shares) == 60
+
+
+def test_timings_cover_the_run(rows):
+    timings = rfdag.learn(rows).timings
+    assert set(timings) == {"moments", "precision", "elimination"}
+    assert all(seconds > 0 for seconds in timings.values())
+
+
+def test_rounding_that_cannot_be_mended_names_the_columns(rows, monkeypatch):
+    from rfdag.eliminate import LostPrecision
+    from rfdag.eliminate.dense import DenseEngine
+
+    def lose(*args):
+        raise LostPrecision(1, 3)
+
+    monkeypatch.setattr(DenseEngine, "_marginalise", lose)
+    with pytest.raises(NumericalError, match="'b' and 'd' became deterministic"):
+        rfdag.learn(rows[:, :5], names=list("abcde"))
+
+
+def test_near_decisions_are_reported(rows):
+    """A threshold put on top of a partial correlation leaves the edge to rounding."""
+    from scipy.special import ndtr
+
+    K = rfdag.Moments.from_data(rows[:, :6]).partial_correlations()
+    alpha = 2 * (1 - ndtr(np.arctanh(abs(K[0, 1])) * np.sqrt(400 - 6 - 1)))
+    with pytest.warns(rfdag.errors.NumericalWarning, match="of its threshold"):
+        found = rfdag.learn(rows[:, :6], alpha=alpha)
+    assert found.trace.smallest_margin < 1e-12
+
+
+def test_margin_is_the_least_distance_to_a_threshold(rows):
+    found = rfdag.learn(rows[:, :6])
+    left, margins = list(range(6)), []
+    moments = rfdag.Moments.from_data(rows[:, :6])
+    for step in found.trace:
+        K = np.abs(moments.partial_correlations(left))[np.triu_indices(len(left), 1)]
+        margins += np.abs(K - step.threshold).tolist()
+        left.remove(step.node)
+    assert found.trace.smallest_margin == pytest.approx(min(margins), rel=1e-6)
+
+
+class Kernel:
+    """As much of a numba dispatcher as the announcement looks at."""
+
+    def __init__(self, folder, compiled=False):
+        self.signatures = [1] if compiled else []
+        self.stats = type("stats", (), {"cache_path": str(folder)})
+        self.py_func = compilation.announce
+
+
+def test_compilation_is_announced_when_nothing_is_cached(tmp_path, caplog):
+    said = []
+    with caplog.at_level(logging.INFO, "rfdag"):
+        compilation.announce(Kernel(tmp_path), said.append)
+    assert said == [compilation.MESSAGE]
+    assert compilation.MESSAGE in caplog.text
+    compilation.announce(Kernel(tmp_path, compiled=True), said.append)
+    (tmp_path / "compilation.announce-17.py311.nbi").touch()
+    compilation.announce(Kernel(tmp_path), said.append)
+    assert len(said) == 1
+
+
+def test_kernels_are_cached_on_disk(tmp_path):
+    """A second process finds what the first compiled."""
+    code = (
+        "import os, rfdag, numpy as np\n"
+        "from rfdag.eliminate import _dense_kernels as kernels\n"
+        "rfdag.learn(np.random.default_rng(0).normal(size=(30, 4)))\n"
+        "print(sum(kernels.marginalise.stats.cache_misses.values()))\n"
+    )
+    misses = []
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"NUMBA_CACHE_DIR": str(tmp_path), "PATH": ""},
+        )
+        misses.append(int(done.stdout))
+    assert misses == [1, 0]
+
+
+def test_import_loads_nothing_heavy():
+    code = "import sys, rfdag; print([name for name in ('numba', 'scipy', 'sklearn', 'pandas') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_public_names():
+    assert set(rfdag.__all__) == set(dir(rfdag))
+    for name in rfdag.__all__:
+        assert getattr(rfdag, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'lern'"):
+        rfdag.lern  # noqa: B018
+
+
+def test_memory_beyond_the_data_is_at_most_four_matrices():
+    p, n = 300, 600
+    rows = sample(linear_sem(random_dag(p, degree=8, rng=1), rng=1), n, rng=1)
+    rfdag.learn(rows)
+    tracemalloc.start()
+    try:
+        rfdag.learn(rows)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak <= 4 * 8 * p * p

@@ -1,0 +1,115 @@
+"""Moments keep the accuracy that the data has."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from strategies import samples
+
+from rfdag import moments as module
+from rfdag.moments import Moments
+from rfdag.simulate import linear_sem, random_dag, sample
+
+
+@given(samples())
+def test_correlation_is_numpys(rows):
+    moments = Moments.from_data(rows)
+    np.testing.assert_allclose(moments.correlation, np.corrcoef(rows.T), atol=1e-10)
+    np.testing.assert_allclose(moments.means, rows.mean(axis=0), atol=1e-10)
+    np.testing.assert_allclose(moments.scales, rows.std(axis=0, ddof=1))
+
+
+@given(samples())
+def test_partial_correlations_are_those_of_the_inverse(rows):
+    theta = np.linalg.inv(np.cov(rows.T))
+    scale = np.sqrt(np.diag(theta))
+    expected = -theta / scale / scale[:, None]
+    np.fill_diagonal(expected, 1.0)
+    np.testing.assert_allclose(Moments.from_data(rows).partial_correlations(), expected, atol=1e-9)
+
+
+def test_rows_in_pieces_give_the_same_moments(monkeypatch):
+    rows = sample(linear_sem(random_dag(8, 0.5, rng=1), rng=1), 1000, rng=1)
+    whole = Moments.from_data(rows)
+    monkeypatch.setattr(module, "ROWS_AT_ONCE", 7)
+    pieces = Moments.from_data(rows)
+    np.testing.assert_allclose(pieces.correlation, whole.correlation, atol=1e-13)
+    np.testing.assert_allclose(pieces.partial_correlations(), whole.partial_correlations(), atol=1e-12)
+
+
+def test_qr_survives_conditions_that_the_correlation_matrix_does_not():
+    """At density ½ and p = 100 the correlation's condition is near 1e10: squaring it loses the digits.
+
+    The ruler is the same computation in extended precision, by modified Gram–Schmidt twice.
+    """
+    rows = sample(linear_sem(random_dag(100, 0.5, rng=2), rng=2), 2000, rng=2)
+    exact = _extended_partial_correlations(rows)
+    by_qr = np.abs(Moments.from_data(rows).partial_correlations() - exact).max()
+    theta = np.linalg.inv(np.corrcoef(rows.T))
+    scale = np.sqrt(np.diag(theta))
+    by_inverse = np.abs((-theta / scale / scale[:, None] - exact)[~np.eye(100, dtype=bool)]).max()
+    assert by_qr < 1e-9
+    assert by_inverse > 100 * by_qr
+
+
+def _extended_partial_correlations(rows):
+    q = rows.astype(np.longdouble)
+    q -= q.mean(axis=0)
+    p = q.shape[1]
+    r = np.eye(p, dtype=np.longdouble)
+    for _ in range(2):
+        step = np.zeros((p, p), np.longdouble)
+        for j in range(p):
+            for i in range(j):
+                step[i, j] = q[:, i] @ q[:, j]
+                q[:, j] -= step[i, j] * q[:, i]
+            step[j, j] = np.sqrt(q[:, j] @ q[:, j])
+            q[:, j] /= step[j, j]
+        r = step @ r
+    inverse = np.zeros((p, p), np.longdouble)
+    for j in range(p - 1, -1, -1):
+        unit = np.zeros(p, np.longdouble)
+        unit[j] = 1
+        inverse[j] = (unit - r[j, j + 1 :] @ inverse[j + 1 :]) / r[j, j]
+    inverse /= np.sqrt((inverse**2).sum(axis=1))[:, None]
+    partial = -(inverse @ inverse.T)
+    np.fill_diagonal(partial, 1.0)
+    return partial.astype(float)
+
+
+@pytest.mark.parametrize(("shift", "scale"), [(1e9, 1.0), (0.0, 1e200), (0.0, 1e-200), (-1e6, 1e-3)])
+def test_huge_means_and_scales(shift, scale):
+    rows = sample(linear_sem(random_dag(5, 0.6, rng=3), rng=3), 400, rng=3)
+    plain = Moments.from_data(rows).partial_correlations()
+    moved = Moments.from_data((rows + shift) * scale).partial_correlations()
+    np.testing.assert_allclose(moved, plain, atol=1e-6)
+
+
+def test_exact_precision_keeps_its_zeros():
+    sem = linear_sem(random_dag(30, 0.2, rng=5), rng=5)
+    theta = sem.precision()
+    moments = Moments.from_precision(theta, None)
+    np.testing.assert_array_equal(moments.partial_correlations() == 0, theta == 0)
+    covariance = moments.correlation * moments.scales * moments.scales[:, None]
+    np.testing.assert_allclose(covariance, sem.covariance(), rtol=1e-8, atol=1e-10)
+
+
+@given(samples())
+def test_regressions_are_least_squares(rows):
+    p = rows.shape[1]
+    dag = np.triu(np.ones((p, p), np.int8), 1)
+    coefficients, variances = Moments.from_data(rows).regressions(dag)
+    centred = rows - rows.mean(axis=0)
+    for child in range(p):
+        weights, *_ = np.linalg.lstsq(centred[:, :child], centred[:, child], rcond=None)
+        np.testing.assert_allclose(coefficients[:child, child], weights, atol=1e-7)
+        residual = centred[:, child] - centred[:, :child] @ weights
+        np.testing.assert_allclose(variances[child], (residual**2).mean(), rtol=1e-7)
+
+
+def test_regressions_of_an_exact_model_are_its_weights():
+    sem = linear_sem(random_dag(12, 0.5, rng=6), rng=6, variances=np.linspace(0.5, 2, 12))
+    coefficients, variances = Moments.from_precision(sem.precision(), None).regressions(sem.dag)
+    np.testing.assert_allclose(coefficients, sem.weights, atol=1e-9)
+    np.testing.assert_allclose(variances, sem.variances, rtol=1e-8)

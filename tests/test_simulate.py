@@ -1,0 +1,94 @@
+"""Simulated graphs, models and rows have the promised distribution."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import dags
+
+from rfdag import simulate
+from rfdag.errors import OptionError
+from rfdag.graphs import find_cycle, topological_order
+
+
+@given(st.integers(1, 20), st.floats(0, 1), st.integers(0, 2**32 - 1))
+def test_random_dags_are_dags(p, density, seed):
+    dag = simulate.random_dag(p, density, seed)
+    assert dag.shape == (p, p)
+    assert not find_cycle(dag)
+    np.testing.assert_array_equal(dag, simulate.random_dag(p, density, seed))
+
+
+def test_density_degree_and_order():
+    generator = np.random.default_rng(1)
+    drawn = np.array([simulate.random_dag(20, 0.3, generator) for _ in range(400)])
+    pairs = drawn[:, *np.triu_indices(20, 1)] | drawn[:, *np.tril_indices(20, -1)][:, :190]
+    assert abs(drawn.sum(axis=(1, 2)).mean() / 190 - 0.3) < 0.01
+    assert pairs.shape[1] == 190
+    # A random order points either way equally often.
+    assert abs(drawn[:, *np.triu_indices(20, 1)].mean() - drawn[:, *np.tril_indices(20, -1)].mean()) < 0.02
+    degrees = [simulate.random_dag(30, rng=generator, degree=6).sum() * 2 / 30 for _ in range(300)]
+    assert abs(np.mean(degrees) - 6) < 0.15
+
+
+@pytest.mark.parametrize("K", [2, 3, 5])
+def test_dense_family(K):
+    dag = simulate.dense_dag(K)
+    children = K * (K - 1) // 2
+    assert len(dag) == K + children
+    assert dag.sum() == 2 * children + children * (children - 1) // 2
+    families = [tuple(np.flatnonzero(dag[:K, node])) for node in range(K, len(dag))]
+    assert len(set(families)) == children
+    assert not dag[:, :K].any()
+
+
+@given(dags(max_nodes=8), st.integers(0, 2**32 - 1))
+def test_weights_are_bounded_away_from_zero(dag, seed):
+    sem = simulate.linear_sem(dag, seed)
+    sizes = np.abs(sem.weights[dag != 0])
+    assert ((sizes >= 0.25) & (sizes <= 1)).all()
+    np.testing.assert_array_equal(sem.dag, dag)
+
+
+@given(dags(max_nodes=8), st.integers(0, 2**32 - 1))
+def test_covariance_and_precision_are_inverse(dag, seed):
+    generator = np.random.default_rng(seed)
+    sem = simulate.linear_sem(dag, generator, variances=generator.uniform(0.5, 2, len(dag)))
+    np.testing.assert_allclose(sem.covariance() @ sem.precision(), np.eye(len(dag)), atol=1e-8)
+
+
+def test_samples_have_the_model_covariance():
+    sem = simulate.linear_sem(simulate.random_dag(6, 0.5, rng=2), rng=2, variances=[1, 2, 3, 1, 2, 3])
+    rows = simulate.sample(sem, 200_000, rng=3)
+    covariance = sem.covariance()
+    scale = np.sqrt(np.diag(covariance))
+    difference = (np.cov(rows.T) - covariance) / scale / scale[:, None]
+    assert np.abs(difference).max() < 0.02
+
+
+def test_topological_order_puts_parents_first():
+    dag = simulate.random_dag(30, 0.3, rng=4)
+    rank = np.argsort(topological_order(dag))
+    sources, targets = np.nonzero(dag)
+    assert (rank[sources] < rank[targets]).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: simulate.random_dag(0, 0.5), "at least one node"),
+        (lambda: simulate.random_dag(5), "either density"),
+        (lambda: simulate.random_dag(5, 0.5, degree=2), "either density"),
+        (lambda: simulate.random_dag(5, 1.5), "probability"),
+        (lambda: simulate.random_dag(5, degree=9), "0 to 4 neighbours"),
+        (lambda: simulate.dense_dag(1), "K ≥ 2"),
+        (lambda: simulate.linear_sem([[0, 1], [0, 0]], weights=(1, 0.5)), "low ≤ high"),
+        (lambda: simulate.linear_sem([[0, 1], [0, 0]], variances=0), "variance"),
+        (lambda: simulate.sample(simulate.linear_sem([[0]]), 0), "at least one row"),
+    ],
+)
+def test_refusals(call, words):
+    with pytest.raises(OptionError, match=words):
+        call()
