@@ -6,6 +6,7 @@ A new engine is a new entry in `tests/test_engines.py`; these checks stay as the
 from __future__ import annotations
 
 import numpy as np
+
 import reference
 
 

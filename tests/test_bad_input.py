@@ -161,7 +161,7 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
     for suffix in ("npy", "npz"):
         broken = tmp_path / f"broken.{suffix}"
         broken.write_bytes(b"not an array at all")
-        with pytest.raises(FileError, match="not a NumPy file|damaged"):
+        with pytest.raises(FileError, match=r"not a NumPy file|damaged"):
             rfdag.learn(broken)
 
     def forbidden(*args, **kwargs):

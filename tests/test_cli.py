@@ -76,9 +76,7 @@ def test_json_is_json(folder):
 def test_options_reach_the_library(tmp_path):
     path = tmp_path / "matrix.csv"
     path.write_text("a;b\n1;0.5\n0.5;1\n")
-    done = run(
-        "learn", path, "--input", "correlation", "--n-samples", 50, "--delimiter", ";", "--json", "--seed", 1
-    )
+    done = run("learn", path, "--input", "correlation", "--n-samples", 50, "--delimiter", ";", "--json", "--seed", 1)
     assert json.loads(done.stdout)["n_samples"] == 50
 
 

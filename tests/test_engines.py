@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import engine_contract as contract
 import numpy as np
 import pytest
-import reference
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import dags, samples
 
+import engine_contract as contract
+import reference
 from rfdag.eliminate import DenseEngine, FisherZ, LostPrecision, OracleEngine, Tolerance
 from rfdag.eliminate import _oracle_kernels as oracle_kernels
 from rfdag.moments import Moments
 from rfdag.simulate import dense_dag, linear_sem, random_dag, sample
+from strategies import dags, samples
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -64,9 +64,7 @@ def test_copies_of_data_are_independent(rows):
 
 def dense(rows, alpha, pairs="all", threads=1):
     moments = Moments.from_data(rows)
-    return DenseEngine(
-        moments.partial_correlations(), FisherZ(len(rows), alpha), pairs=pairs, threads=threads
-    )
+    return DenseEngine(moments.partial_correlations(), FisherZ(len(rows), alpha), pairs=pairs, threads=threads)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -142,9 +140,7 @@ def test_oracle_draws_anew_when_a_pivot_is_zero():
     plain.remove(4)
     assert engine._seed != plain._seed
     by_variable = np.argsort(engine.remaining), np.argsort(plain.remaining)
-    first, second = (
-        state.adjacency()[np.ix_(at, at)] for state, at in zip((engine, plain), by_variable, strict=True)
-    )
+    first, second = (state.adjacency()[np.ix_(at, at)] for state, at in zip((engine, plain), by_variable, strict=True))
     np.testing.assert_array_equal(first, second)
 
 

@@ -141,8 +141,9 @@ def test_public_names():
         rfdag.lern  # noqa: B018
 
 
-def test_memory_beyond_the_data_is_at_most_four_matrices():
-    p, n = 300, 600
+@pytest.mark.parametrize("n", [600, 6000])
+def test_memory_beyond_the_data_is_at_most_four_matrices(n):
+    p = 300
     rows = sample(linear_sem(random_dag(p, degree=8, rng=1), rng=1), n, rng=1)
     rfdag.learn(rows)
     tracemalloc.start()

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from strategies import dag_pairs, dags, dags_and_orders
 
 from rfdag import graphs, metrics
 from rfdag.errors import GraphError
+from strategies import dag_pairs, dags, dags_and_orders
 
 CHAIN = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]])
 COLLIDER = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]])
@@ -29,8 +29,7 @@ def test_shd_counts_pairs(graphs_):
     first, second = graphs_
     one, other = graphs.cpdag(first), graphs.cpdag(second)
     expected = sum(
-        (one[i, j], one[j, i]) != (other[i, j], other[j, i])
-        for i, j in itertools.combinations(range(len(one)), 2)
+        (one[i, j], one[j, i]) != (other[i, j], other[j, i]) for i, j in itertools.combinations(range(len(one)), 2)
     )
     assert metrics.shd(first, second) == expected == metrics.shd(second, first)
     assert (expected == 0) == graphs.markov_equivalent(first, second)

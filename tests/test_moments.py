@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from strategies import samples
 
 from rfdag import moments as module
 from rfdag.moments import Moments
 from rfdag.simulate import linear_sem, random_dag, sample
+from strategies import samples
 
 
 @given(samples())
@@ -32,7 +32,7 @@ def test_partial_correlations_are_those_of_the_inverse(rows):
 def test_rows_in_pieces_give_the_same_moments(monkeypatch):
     rows = sample(linear_sem(random_dag(8, 0.5, rng=1), rng=1), 1000, rng=1)
     whole = Moments.from_data(rows)
-    monkeypatch.setattr(module, "ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(module, "CELLS_AT_ONCE", 7 * 8)
     pieces = Moments.from_data(rows)
     np.testing.assert_allclose(pieces.correlation, whole.correlation, atol=1e-13)
     np.testing.assert_allclose(pieces.partial_correlations(), whole.partial_correlations(), atol=1e-12)

@@ -14,10 +14,10 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import dags, samples
 
 import rfdag
 from rfdag.errors import FileError, OptionError
+from strategies import dags, samples
 
 ODD_NAMES = ['<b>"q"</b>', "back\\slash", "new\nline", "émoji 🦊", ("a", 1), 3, None, 2.5]
 
@@ -70,9 +70,7 @@ def test_save_and_load_oracles(tmp_path_factory, dag, depth):
 
 def test_save_and_load_exact_precision(tmp_path):
     sem = rfdag.simulate.linear_sem(rfdag.simulate.random_dag(6, 0.5, rng=1), rng=1)
-    found = rfdag.learn(
-        sem.precision(), input="precision", names=[datetime.date(2020, 1, day) for day in range(1, 7)]
-    )
+    found = rfdag.learn(sem.precision(), input="precision", names=[datetime.date(2020, 1, day) for day in range(1, 7)])
     again = rfdag.load(found.save(tmp_path / "exact.json"))
     assert_same(found, again)
     np.testing.assert_array_equal(again.moments.partial_correlations(), found.moments.partial_correlations())

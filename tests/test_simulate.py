@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import dags
 
 from rfdag import simulate
 from rfdag.errors import OptionError
 from rfdag.graphs import find_cycle, topological_order
+from strategies import dags
 
 
 @given(st.integers(1, 20), st.floats(0, 1), st.integers(0, 2**32 - 1))

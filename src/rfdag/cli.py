@@ -98,18 +98,14 @@ def _root(
 @app.command()
 @_reported
 def learn(
-    data: Annotated[
-        Path, typer.Argument(help="CSV, TSV, NPY or NPZ file; the first line names the columns.")
-    ],
+    data: Annotated[Path, typer.Argument(help="CSV, TSV, NPY or NPZ file; the first line names the columns.")],
     rule: Annotated[Rule, typer.Option(help="How the next variable is chosen.")] = Rule.RFD,
     depth: Annotated[int, typer.Option(help="How many removals rule rfd looks ahead.")] = 1,
     alpha: Annotated[float, typer.Option(help="Level of the test for an edge.")] = 1e-3,
     pairs: Annotated[Pairs, typer.Option(help="Pairs counted as removed or filled.")] = Pairs.ALL,
     input: Annotated[Input, typer.Option(help="What the file holds.")] = Input.DATA,
     n_samples: Annotated[int | None, typer.Option(help="Rows behind a matrix of moments.")] = None,
-    tolerance: Annotated[
-        float, typer.Option(help="What counts as zero in an exact precision matrix.")
-    ] = 1e-8,
+    tolerance: Annotated[float, typer.Option(help="What counts as zero in an exact precision matrix.")] = 1e-8,
     delimiter: Annotated[str | None, typer.Option(help="Character between cells of a text file.")] = None,
     seed: Annotated[int | None, typer.Option(help="Break ties at random with this seed.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Threads; all cores unless given.")] = None,
@@ -161,9 +157,7 @@ def simulate(
     out: Annotated[Path, typer.Argument(help="Folder for data.csv and truth.csv, made if need be.")],
     nodes: Annotated[int, typer.Option(help="Number of variables.")] = 20,
     samples: Annotated[int, typer.Option(help="Number of rows.")] = 1000,
-    density: Annotated[
-        float | None, typer.Option(help="Probability of an edge; 0.2 unless degree is given.")
-    ] = None,
+    density: Annotated[float | None, typer.Option(help="Probability of an edge; 0.2 unless degree is given.")] = None,
     degree: Annotated[float | None, typer.Option(help="Expected neighbours of a variable, instead.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the graph, its weights and the rows.")] = 0,
     as_json: JsonFlag = False,
@@ -189,9 +183,7 @@ def simulate(
         },
     )
     if as_json:
-        _print_json(
-            {"nodes": nodes, "samples": samples, "edges": len(edges), "files": [str(path) for path in files]}
-        )
+        _print_json({"nodes": nodes, "samples": samples, "edges": len(edges), "files": [str(path) for path in files]})
         return
     console = Console()
     console.print(f"Simulated {samples} rows of {nodes} variables with {len(edges)} edges (seed {seed}).")
@@ -201,9 +193,7 @@ def simulate(
 @app.command()
 @_reported
 def compare(
-    truth: Annotated[
-        Path, typer.Argument(help="True graph: edges as CSV (source, target), or a result as JSON.")
-    ],
+    truth: Annotated[Path, typer.Argument(help="True graph: edges as CSV (source, target), or a result as JSON.")],
     found: Annotated[Path, typer.Argument(help="Found graph, in either form.")],
     as_json: JsonFlag = False,
 ) -> None:
@@ -278,9 +268,7 @@ def _print_result(result: rfdag.Result, files: list[Path]) -> None:
     console.print("  " + " → ".join(_escape(name) for name in result.order), highlight=False)
     edges = result.edges
     undecided = sum(not edge.directed for edge in edges)
-    console.print(
-        f"\n[bold]{len(edges)} edges[/bold], {undecided} of which could point either way", highlight=False
-    )
+    console.print(f"\n[bold]{len(edges)} edges[/bold], {undecided} of which could point either way", highlight=False)
     table = Table("source", "", "target", "coefficient", box=None, pad_edge=True)
     for edge in edges[:EDGES_SHOWN]:
         weight = "" if edge.coefficient is None else f"{edge.coefficient:+.3g}"

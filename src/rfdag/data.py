@@ -123,9 +123,7 @@ def _from_array(source: Any) -> Table:
     try:
         values = np.asarray(source)
     except ValueError:
-        raise DataError(
-            "The rows have different lengths; a table has the same columns in every row."
-        ) from None
+        raise DataError("The rows have different lengths; a table has the same columns in every row.") from None
     if values.ndim != 2:
         hint = " Reshape your data: X.reshape(-1, 1) makes a column." if values.ndim == 1 else ""
         raise DataError(
@@ -185,9 +183,7 @@ def _oracle(table: Table) -> Oracle:
 def _name(table: Table, names: Sequence[Hashable] | None) -> Table:
     if names is not None:
         if len(names) != len(table.names):
-            raise OptionError(
-                f"names has {len(names)} entries for {len(table.names)} columns; give one for each."
-            )
+            raise OptionError(f"names has {len(names)} entries for {len(table.names)} columns; give one for each.")
         table = Table(table.values, tuple(names))
     _refuse_duplicates(table.names)
     return table
@@ -212,12 +208,8 @@ def _refuse_unusable(table: Table) -> None:
 
 
 def _refuse_missing(table: Table) -> None:
-    missing = {
-        name: int(np.isnan(column).sum()) for name, column in zip(table.names, table.values.T, strict=True)
-    }
-    infinite = [
-        name for name, column in zip(table.names, table.values.T, strict=True) if np.isinf(column).any()
-    ]
+    missing = {name: int(np.isnan(column).sum()) for name, column in zip(table.names, table.values.T, strict=True)}
+    infinite = [name for name, column in zip(table.names, table.values.T, strict=True) if np.isinf(column).any()]
     holes = {name: count for name, count in missing.items() if count}
     sentences = []
     if holes:
@@ -226,6 +218,4 @@ def _refuse_missing(table: Table) -> None:
         sentences.append(f"missing values (NaN) in {listed(holes)} ({counts}; {rows} rows concerned)")
     if infinite:
         sentences.append(f"infinite values (inf) in {listed(infinite)}")
-    raise DataError(
-        f"Found {' and '.join(sentences)}. Drop these rows or columns, or fill the values in first."
-    )
+    raise DataError(f"Found {' and '.join(sentences)}. Drop these rows or columns, or fill the values in first.")

@@ -71,15 +71,15 @@ class RFD(BaseEstimator):  # type: ignore[misc]
             progress=False,
             **self.get_params(),
         )
-        assert self.result_.moments is not None
         place = {name: at for at, name in enumerate(self.result_.names)}
         self.order_ = np.array(self.result_.order)
         self.causal_order_ = np.array([place[name] for name in self.result_.order])
         self.dag_ = self.result_.dag
         self.cpdag_ = self.result_.cpdag
-        self.coef_ = self.result_.coefficients
-        self.residual_variance_ = self.result_.residual_variances
-        means = self.result_.moments.means
+        moments = self.result_.moments
+        assert moments is not None
+        self.coef_, self.residual_variance_ = moments.regressions(self.dag_)
+        means = moments.means
         self.intercept_ = means - means @ self.coef_
         return self
 

@@ -41,7 +41,7 @@ def to_frame(result: Result, backend: str = "pandas") -> Any:
             "the same rows."
         ) from None
     columns = {name: [getattr(edge, name) for edge in result.edges] for name in COLUMNS}
-    return nw.from_dict(columns, backend=backend).to_native()
+    return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
 
 
 def to_csv(result: Result) -> str:

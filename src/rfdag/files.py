@@ -10,7 +10,7 @@ import warnings
 import zipfile
 from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,9 +56,7 @@ def read_table(path: str | Path, delimiter: str | None = None) -> Table:
     except PermissionError:
         raise FileError(f"{path} may not be read by this user; change its permissions or copy it.") from None
     except (UnicodeDecodeError, EOFError, zipfile.BadZipFile) as problem:
-        raise FileError(
-            f"{path} is damaged or not what its ending says ({problem}); write it anew."
-        ) from None
+        raise FileError(f"{path} is damaged or not what its ending says ({problem}); write it anew.") from None
 
 
 def read_edges(path: str | Path) -> set[tuple[str, str]]:
@@ -117,8 +115,7 @@ def write_folder(folder: str | Path, texts: dict[str, str]) -> list[Path]:
             return [path.replace(folder / path.name) for path in written]
     except OSError as problem:
         raise FileError(
-            f"{folder} could not be written to ({problem.strerror or problem}); choose a folder that you may "
-            "write to."
+            f"{folder} could not be written to ({problem.strerror or problem}); choose a folder that you may write to."
         ) from None
 
 
@@ -154,9 +151,7 @@ def _read_text(path: Path, delimiter: str) -> Table:
     if len(first) == 1:
         _suspect_delimiter(path, delimiter, first[0])
     has_header = not all(_is_number(cell) for cell in first)
-    names: tuple[Hashable, ...] = (
-        tuple(cell.strip() for cell in first) if has_header else tuple(range(len(first)))
-    )
+    names: tuple[Hashable, ...] = tuple(cell.strip() for cell in first) if has_header else tuple(range(len(first)))
     size = path.stat().st_size
     _require_memory(path, 2 * 8 * size / max(len(delimiter.join(first)) / len(first) / 2, 2))
     try:
@@ -185,9 +180,7 @@ def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
                 yield reader.line_num, row
 
 
-def _read_patiently(
-    path: Path, delimiter: str, names: tuple[Hashable, ...], has_header: bool
-) -> NDArray[np.float64]:
+def _read_patiently(path: Path, delimiter: str, names: tuple[Hashable, ...], has_header: bool) -> NDArray[np.float64]:
     """Read cell by cell; missing cells become NaN, anything else that is no number is an error."""
     rows: list[list[float]] = []
     words: dict[Hashable, tuple[int, str]] = {}
@@ -211,9 +204,7 @@ def _read_patiently(
                 numbers.append(math.nan)
         rows.append(numbers)
     if words:
-        found = "; ".join(
-            f"{name!r} has {cell!r} in line {line}" for name, (line, cell) in list(words.items())[:3]
-        )
+        found = "; ".join(f"{name!r} has {cell!r} in line {line}" for name, (line, cell) in list(words.items())[:3])
         raise DataError(
             f"{path} has columns that are not numbers: {listed(words)} ({found}). Drop these columns or encode "
             "them as numbers; write decimals with a point."
@@ -268,19 +259,15 @@ def _read_npz(path: Path) -> Table:
             with archive.open("names.npy") as handle:
                 found = np.lib.format.read_array(handle, allow_pickle=False)
             if len(found) != len(names):
-                raise FileError(
-                    f"{path} has {len(found)} names for {len(names)} columns; give one name each."
-                )
+                raise FileError(f"{path} has {len(found)} names for {len(names)} columns; give one name each.")
             names = tuple(found.tolist())
     return Table(values, names)
 
 
-def _array_in(path: Path, size: int, handle: BinaryIO | zipfile.ZipExtFile) -> NDArray[np.float64]:
+def _array_in(path: Path, size: int, handle: IO[bytes]) -> NDArray[np.float64]:
     try:
         version = np.lib.format.read_magic(handle)
-        read_header = (
-            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        )
+        read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, fortran, dtype = read_header(handle)
     except ValueError as problem:
         raise FileError(f"{path} is not a NumPy file ({problem}); write it with np.save.") from None

@@ -130,9 +130,7 @@ def _same_size(true: ArrayLike, found: ArrayLike) -> tuple[Graph, Graph]:
         graphs.append(np.where(undirected, 2, matrix != 0).astype(np.int8))
     first, second = graphs
     if first.shape != second.shape:
-        raise GraphError(
-            f"The graphs have {len(first)} and {len(second)} nodes; compare graphs on the same nodes."
-        )
+        raise GraphError(f"The graphs have {len(first)} and {len(second)} nodes; compare graphs on the same nodes.")
     return first, second
 
 

@@ -23,8 +23,8 @@ HOPELESS = 1e13
 SINGULAR = 1e8
 """The same for a matrix given ready-made: forming it has squared the condition of the data."""
 
-ROWS_AT_ONCE = 8192
-"""Rows factorised at a time; bounds the memory needed beside the data."""
+CELLS_AT_ONCE = 2**17
+"""Numbers factorised at a time, unless there are too many columns for that: about a megabyte."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,13 +78,16 @@ class Moments:
         units[constant] = 1.0
         means = values.mean(axis=0, dtype=np.float64)
         factor = np.empty((0, p))
-        for start in range(0, n, ROWS_AT_ONCE):
-            rows = values[start : start + ROWS_AT_ONCE]
+        # As many rows as columns, at least: the memory beside the data stays within four p × p matrices.
+        step = n if n <= 2 * p else max(p, CELLS_AT_ONCE // p)
+        for start in range(0, n, step):
+            rows = values[start : start + step]
             # The factor so far and the next rows, decomposed together, give the factor of both.
             stacked = np.empty((len(factor) + len(rows), p), order="F")
             stacked[: len(factor)] = factor
             np.subtract(rows, means, out=stacked[len(factor) :])
             stacked[len(factor) :] /= units
+            del factor
             factor = qr(stacked, mode="raw", overwrite_a=True, check_finite=False)[1]
         norms = _column_norms(factor)
         constant |= ~(norms > 1e-12 * math.sqrt(n) * np.abs(means) / units)
@@ -307,4 +310,4 @@ def _factor(matrix: Floats, names: Sequence[Hashable], kind: str) -> Floats:
 
 
 def _chosen(names: Sequence[Hashable], mask: NDArray[np.bool_]) -> list[Hashable]:
-    return [names[at] for at in np.flatnonzero(mask)]
+    return [names[int(at)] for at in np.flatnonzero(mask)]

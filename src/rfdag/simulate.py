@@ -16,9 +16,7 @@ Floats = NDArray[np.float64]
 Seed = np.random.Generator | int | None
 
 
-def random_dag(
-    p: int, density: float | None = None, rng: Seed = None, *, degree: float | None = None
-) -> Graph:
+def random_dag(p: int, density: float | None = None, rng: Seed = None, *, degree: float | None = None) -> Graph:
     """Return an Erdős–Rényi DAG: each pair is joined with equal probability, directed by a random order.
 
     Parameters
@@ -47,9 +45,7 @@ def random_dag(
     if density is None:
         assert degree is not None
         if not 0 <= degree <= max(p - 1, 0):
-            raise OptionError(
-                f"A node of a graph with p={p} has 0 to {p - 1} neighbours, not degree={degree}."
-            )
+            raise OptionError(f"A node of a graph with p={p} has 0 to {p - 1} neighbours, not degree={degree}.")
         density = degree / max(p - 1, 1)
     if not 0 <= density <= 1:
         raise OptionError(f"density is a probability between 0 and 1, not {density}.")

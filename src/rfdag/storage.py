@@ -62,9 +62,7 @@ def read(path: str | Path) -> Result:
     try:
         content = json.loads(text)
     except json.JSONDecodeError as problem:
-        raise FileError(
-            f"{path} is not JSON ({problem}); it may be cut short. Save the result anew."
-        ) from None
+        raise FileError(f"{path} is not JSON ({problem}); it may be cut short. Save the result anew.") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise FileError(f"{path} is JSON but not a result of rfdag; pass a file written by Result.save.")
     if content.get("version") != VERSION:
@@ -182,7 +180,7 @@ def _decode_moments(
 ) -> Moments | None:
     if content is None:
         return None
-    arrays = {name: None if value is None else np.array(value) for name, value in content.items()}
+    arrays: dict[str, Any] = {name: None if value is None else np.array(value) for name, value in content.items()}
     missing = {"factor", "means", "scales"} - set(arrays)
     if missing:
         raise KeyError(f"moments lack {listed(sorted(missing))}")

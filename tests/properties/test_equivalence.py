@@ -6,12 +6,12 @@ import itertools
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import given
-from strategies import dag_pairs, dags
 
+import reference
 from rfdag import graphs
 from rfdag.errors import GraphError
+from strategies import dag_pairs, dags
 
 
 @given(dags(max_nodes=5))

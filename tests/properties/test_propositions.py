@@ -7,16 +7,16 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
-import reference
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from strategies import dag_pairs, dags, dags_and_orders, dags_and_subsets, samples
 
+import reference
 import rfdag
 from rfdag import graphs
 from rfdag.eliminate import DenseEngine, OracleEngine, Tolerance, eliminate
 from rfdag.moments import Moments
 from rfdag.simulate import linear_sem
+from strategies import dag_pairs, dags, dags_and_orders, dags_and_subsets, samples
 
 
 def pairs(edges):
@@ -27,9 +27,7 @@ def pairs(edges):
 def test_definitions_agree_with_d_separation(case):
     dag, nodes = case
     world = reference.Population(dag)
-    assert pairs(graphs.edge_set(graphs.moral_subgraph(dag, nodes), nodes)) == reference.moral_subgraph(
-        world, nodes
-    )
+    assert pairs(graphs.edge_set(graphs.moral_subgraph(dag, nodes), nodes)) == reference.moral_subgraph(world, nodes)
     for k in nodes:
         assert pairs(graphs.removed_edges(dag, nodes, k)) == reference.removed_edges(world, nodes, k)
         assert pairs(graphs.fill_edges(dag, nodes, k)) == reference.fill_edges(world, nodes, k)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import dags, samples
 
+import reference
 from rfdag.eliminate import DenseEngine, FisherZ, OracleEngine, eliminate
 from rfdag.eliminate.search import choose
 from rfdag.moments import Moments
+from strategies import dags, samples
 
 
 def data_engine(rows, alpha, pairs="all"):

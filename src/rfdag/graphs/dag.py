@@ -32,9 +32,7 @@ def as_undirected(matrix: ArrayLike) -> Undirected:
     graph = _as_graph(matrix) != 0
     if (graph != graph.T).any():
         i, j = np.argwhere(graph != graph.T)[0]
-        raise GraphError(
-            f"An undirected graph is symmetric; entry ({i}, {j}) differs from ({j}, {i}). Set both."
-        )
+        raise GraphError(f"An undirected graph is symmetric; entry ({i}, {j}) differs from ({j}, {i}). Set both.")
     np.fill_diagonal(graph, False)
     return graph
 
@@ -121,9 +119,7 @@ def check_order(order: ArrayLike, size: int) -> list[int]:
 def _as_graph(matrix: ArrayLike) -> NDArray[np.generic]:
     graph = np.array(matrix)
     if graph.ndim != 2 or graph.shape[0] != graph.shape[1]:
-        raise GraphError(
-            f"Found an array of shape {graph.shape}; a graph is a square matrix with one row per node."
-        )
+        raise GraphError(f"Found an array of shape {graph.shape}; a graph is a square matrix with one row per node.")
     if graph.dtype.kind not in "biuf":
         raise GraphError(f"Found entries of type {graph.dtype}; an adjacency matrix holds numbers.")
     if graph.dtype.kind == "f" and not np.isfinite(graph).all():

@@ -64,9 +64,7 @@ def consistent_extension(graph: ArrayLike) -> Graph:
     """
     pdag = np.array(graph)
     if pdag.ndim != 2 or pdag.shape[0] != pdag.shape[1] or not np.isin(pdag, (0, 1, 2)).all():
-        raise GraphError(
-            "A partially directed graph is a square matrix of 0, 1 (directed) and 2 (undirected)."
-        )
+        raise GraphError("A partially directed graph is a square matrix of 0, 1 (directed) and 2 (undirected).")
     if ((pdag == 2) != (pdag == 2).T).any() or ((pdag == 1) & (pdag == 1).T).any():
         raise GraphError("An undirected edge has a 2 in both places, a directed one a 1 in one place only.")
     directed, undirected = pdag == 1, pdag == 2

@@ -107,9 +107,7 @@ def edge_set(graph: ArrayLike, nodes: ArrayLike | None = None) -> set[tuple[int,
     return {(min(pair), max(pair)) for pair in pairs}
 
 
-def _before_and_after(
-    dag: ArrayLike, nodes: ArrayLike, node: int
-) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+def _before_and_after(dag: ArrayLike, nodes: ArrayLike, node: int) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
     dag = as_dag(dag)
     everyone = check_nodes(nodes, len(dag))
     if node not in everyone:
