@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from report import ROOT, markdown, provenance, update_section, write_tables
 
+from report import ROOT, markdown, provenance, update_section, write_tables
 from rfdag.eliminate import OracleEngine, eliminate
 from rfdag.graphs import markov_equivalent
 from rfdag.simulate import dense_dag, random_dag

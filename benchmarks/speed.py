@@ -19,9 +19,9 @@ from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
-from report import ROOT, markdown, provenance, update_section, write_tables
 
 import rfdag
+from report import ROOT, markdown, provenance, update_section, write_tables
 from rfdag.simulate import linear_sem, random_dag, sample
 
 Floats = NDArray[np.float64]

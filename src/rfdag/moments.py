@@ -89,6 +89,7 @@ class Moments:
             stacked[len(factor) :] /= units
             del factor
             factor = qr(stacked, mode="raw", overwrite_a=True, check_finite=False)[1]
+            del stacked
         norms = _column_norms(factor)
         constant |= ~(norms > 1e-12 * math.sqrt(n) * np.abs(means) / units)
         if constant.any():
