@@ -11,6 +11,7 @@ help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
 demo: $(STAMP)  ## learn the causal order of the bundled Sachs data
+	@echo "Sachs et al. 2005: proteins in human T cells, log scale; several interventional conditions pooled."
 	@$(BIN)/rfdag learn src/rfdag/datasets/sachs_log.csv --out demo-results
 
 test: $(STAMP)  ## run all tests
@@ -27,6 +28,7 @@ format: $(STAMP)  ## mend style
 
 bench: $(STAMP)  ## measure; writes docs/benchmarks.md
 	$(BIN)/python benchmarks/noiseless.py
+	$(BIN)/python benchmarks/noisy.py
 	$(BIN)/python benchmarks/speed.py
 
 clean:  ## remove what the other targets made
