@@ -83,6 +83,21 @@ def measure(workload: dict[str, float], repeats: int) -> dict[str, object]:
     }
 
 
+def failures_of(rows: list[dict[str, object]]) -> list[str]:
+    """Return the targets that the measurements miss, in words."""
+    by_size = {row["p"]: row for row in rows}
+    checks = (
+        (1000, "learn / floor", 15.0),
+        (100, "learn (s)", 0.1),
+        (1000, "peak memory (p × p)", 4.0),
+    )
+    return [
+        f"{name} at p = {p} is {by_size[p][name]} > {bound}"
+        for p, name, bound in checks
+        if float(str(by_size[p][name])) > bound
+    ]
+
+
 def import_seconds(repeats: int) -> float:
     """Return the median time of `import rfdag` in a fresh interpreter, less that of an empty one."""
     times = {code: [] for code in ("pass", "import rfdag")}  # type: dict[str, list[float]]
@@ -101,10 +116,13 @@ def main() -> None:
     for workload in WORKLOADS:
         rows.append(measure(workload, options.repeats))
         print(rows[-1], flush=True)
+    missed = failures_of(rows)
+    verdict = "All targets hold." if not missed else "Missed: " + "; ".join(missed) + "."
+    print(verdict)
     importing = f"`import rfdag` takes {import_seconds(options.repeats):.2f} s.\n"
     print(importing)
     write_tables("speed", rows)
-    text = f"{markdown(rows)}\n{importing}\n{provenance()}"
+    text = f"{markdown(rows)}\n{verdict} {importing}\n{provenance()}"
     update_section(ROOT / "docs" / "benchmarks.md", "speed", text)
 
 

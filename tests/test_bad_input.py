@@ -134,8 +134,12 @@ def test_number_of_names(rows):
         ),
         ("a\tb\n1\t2\n", DataError, ["2 when cut at tabs"]),
         ("a,b,c\n1,x,2\n3,y,z\n", DataError, ["'b', 'c'", "'b' has 'x' in line 2", "encode"]),
-        ('a,b\n"1,5",2\n"2,5",3\n', DataError, ["'a'", "'1,5'", "decimals with a point"]),
+        ('a,b\n"1,5",2\n"2,5",3\n', DataError, ["'a'", "'1,5'", "decimal=','"]),
         ("a,b\n1,\n2,NA\n3,4\n", DataError, ["missing values", "'b'", "2 in 'b'"]),
+        (",a,b\n0,1,2\n1,3,1\n", DataError, ["no name to column 1", "index=False"]),
+        ("a,b,\n1,2,\n3,1,\n", DataError, ["no name to column 3", "delimiter"]),
+        ("1990,2000\n1.5,2.5\n2,1\n", DataError, ["only numbers", "header=True", "header=False"]),
+        ("# by me\na,b\n1,2\n", DataError, ["comment '# by me'"]),
     ],
 )
 def test_text_files(tmp_path, text, error, words):
@@ -156,7 +160,7 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
         rfdag.learn(folder)
     binary = tmp_path / "binary.csv"
     binary.write_bytes(b"\xff\xfe\x00\x81" * 10)
-    with refuses(FileError, "damaged"):
+    with refuses(FileError, "UTF-8"):
         rfdag.learn(binary)
     for suffix in ("npy", "npz"):
         broken = tmp_path / f"broken.{suffix}"
@@ -256,6 +260,7 @@ def test_matrix_errors_name_the_variables():
         ({"n_samples": None}, ["pass n_samples"]),
         ({"n_samples": 1}, ["at least 2"]),
         ({"n_samples": 10.5}, ["10.5"]),
+        ({"n_samples": float("nan")}, ["nan"]),
     ],
 )
 def test_sample_size_of_a_matrix(options, words):
@@ -287,11 +292,30 @@ def test_too_small_a_sample_size_of_a_matrix():
         ({"input": "matrix"}, ["'matrix'", "'correlation'"]),
         ({"n_samples": 100}, ["n_samples goes with a matrix"]),
         ({"delimiter": ";"}, ["not a path"]),
+        ({"header": True}, ["not a path"]),
+        ({"random_state": -1}, ["random_state", "at least 0"]),
+        ({"random_state": "a"}, ["random_state"]),
+        ({"alpha": "0.1"}, ["alpha"]),
+        ({"names": [[1], [2], [3], [4]]}, ["hashable"]),
     ],
 )
 def test_options(rows, options, words):
     with refuses(OptionError, *words):
         rfdag.learn(rows, **options)
+
+
+def test_masked_values_are_missing(rows):
+    with refuses(DataError, "missing values", "0"):
+        rfdag.learn(np.ma.masked_greater(rows, rows[:, 0].max() - 1e-9))
+
+
+def test_labels_of_rows_must_fit_the_columns():
+    columns = ["x", "y", "z"]
+    dag = pd.DataFrame([[0, 1, 1], [0, 0, 1], [0, 0, 0]], columns=columns, index=columns)
+    shuffled = rfdag.learn(dag.loc[["z", "x", "y"]], input="dag")
+    np.testing.assert_array_equal(shuffled.dag, rfdag.learn(dag, input="dag").dag)
+    with refuses(GraphError, "labelled 'w'", "same labels"):
+        rfdag.learn(dag.rename(index={"z": "w"}), input="dag")
 
 
 def test_cyclic_dags():
@@ -322,6 +346,8 @@ def test_graph_functions_refuse_nonsense():
         rfdag.graphs.d_separated(chain, 0, 1, [1])
     with refuses(GraphError, "symmetric"):
         rfdag.graphs.edge_set(chain)
+    with refuses(GraphError, "numbers of rows", "'a', 'b', 'c'", "causal_order"):
+        rfdag.metrics.order_error(chain, ["a", "b", "c"])
     with refuses(GraphError, "3 and 2 nodes"):
         rfdag.graphs.is_imap(chain, [[0, 0], [0, 0]])
 
@@ -337,6 +363,20 @@ def test_output_that_cannot_be_written(rows, tmp_path):
     with refuses(FileError, "could not be written to"):
         files.write_folder(blocked, {"a.txt": "a"})
     assert sorted(path.name for path in tmp_path.iterdir()) == ["blocked"]
+
+
+def test_a_folder_is_written_whole_or_not_at_all(tmp_path):
+    (tmp_path / "first.txt").write_text("old")
+    (tmp_path / "second.txt").mkdir()
+    with refuses(FileError, "no folders called like the files"):
+        files.write_folder(tmp_path, {"first.txt": "new", "second.txt": "new", "third.txt": "new"})
+    assert (tmp_path / "first.txt").read_text() == "old"
+    assert (tmp_path / "second.txt").is_dir()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["first.txt", "second.txt"]
+    (tmp_path / "second.txt").rmdir()
+    written = files.write_folder(tmp_path, {"first.txt": "new", "second.txt": "new"})
+    assert [path.read_text() for path in written] == ["new", "new"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["first.txt", "second.txt"]
 
 
 def test_a_failed_write_leaves_the_old_file_alone(tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import rfdag
+from rfdag import cli
 
 PROGRAM = [sys.executable, "-c", "from rfdag.cli import main; main()"]
 
@@ -87,7 +88,12 @@ def test_options_reach_the_library(tmp_path):
         (["learn", "{data}", "--alpha", "2"], 2, "alpha"),
         (["learn", "{data}", "--depth", "0"], 2, "depth"),
         (["learn", "{data}", "--rule", "magic"], 2, "magic"),
-        (["learn", "{data}", "--n-samples", "10"], 2, "n_samples goes with"),
+        (["learn", "{data}", "--n-samples", "10"], 2, "--n-samples goes with"),
+        (["learn", "{data}", "--seed", "-1"], 2, "--seed"),
+        (["learn", "{data}", "--delimiter", "tabs"], 2, "delimiter"),
+        (["learn", "{data}", "--jobs", "0"], 2, "--jobs is a number"),
+        (["learn", "{data}", "--input", "correlation"], 2, "pass --n-samples"),
+        (["simulate", "somewhere", "--seed", "-1"], 2, "--seed"),
         (["learn", "{data}", "--delimiter", ";"], 1, "commas"),
         (["learn", "{truth}"], 1, "not numbers"),
         (["learn"], 2, "Missing argument"),
@@ -106,6 +112,16 @@ def test_exit_status_and_message(folder, tmp_path, words, status, message):
     assert not list(tmp_path.iterdir())
 
 
+def test_choices_are_those_of_the_library():
+    from rfdag.data import INPUTS
+    from rfdag.eliminate import RULES
+    from rfdag.settings import PAIRS
+
+    assert [entry.value for entry in cli.Rule] == list(RULES)
+    assert [entry.value for entry in cli.Input] == list(INPUTS)
+    assert [entry.value for entry in cli.Pairs] == list(PAIRS)
+
+
 def test_version_and_help_show_defaults():
     assert run("--version").stdout == f"rfdag {rfdag.__version__}\n"
     text = run("learn", "--help").stdout
@@ -122,13 +138,52 @@ def test_compare_refuses_other_variables(folder, tmp_path):
     assert "'stranger'" in done.stderr
 
 
+def test_compare_names_a_cycle(tmp_path):
+    path = tmp_path / "cycle.csv"
+    path.write_text("source,target\na,b\nb,a\n")
+    done = run("compare", path, path)
+    assert done.returncode == 1
+    assert "'a' → 'b' → 'a'" in done.stderr
+    path.write_text("source,target\n")
+    assert "nothing to compare" in run("compare", path, path).stderr
+
+
+def test_full_disks_and_closed_pipes_end_quietly(folder):
+    words = [*PROGRAM, "learn", str(folder / "data.csv"), "--json"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "No space left" in done.stderr
+
+
+def test_names_cannot_steer_the_terminal(tmp_path):
+    path = tmp_path / "names.csv"
+    path.write_text("\x1b[31mred,b\n1,2\n2,1\n3,5\n4,4\n9,1\n")
+    done = run("learn", path, "--out", tmp_path / "out")
+    assert "\x1b[31m" not in done.stdout
+    assert "\\x1b[31mred" in done.stdout
+
+
+def test_runs_without_a_place_for_compiled_kernels(tmp_path):
+    """Where numba finds no folder for its cache, kernels are compiled in every process."""
+    code = (
+        "from numba.core import caching\n"
+        "caching.FunctionCache._impl_class._locator_classes = []\n"
+        "from rfdag.compilation import kernel\n"
+        "print(kernel()(lambda x: x + 1)(2))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "3\n", done.stderr
+
+
 def test_progress_bar_on_a_terminal_only():
     """A slow run in a pseudo-terminal shows a bar; into a pipe, nothing."""
     code = (
-        "import time; from rfdag import progress; progress.PATIENCE = 0.0\n"
+        "import time; from rfdag import progress; progress.PATIENCE = 0.05\n"
         "with progress.Progress() as bar:\n"
         "    report = bar.stage('Eliminating')\n"
-        "    report(0.25); time.sleep(0.3); report(0.5); time.sleep(0.3)\n"
+        "    time.sleep(0.3); report(0.25); time.sleep(0.3); report(0.5); time.sleep(0.3)\n"
     )
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}

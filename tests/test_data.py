@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import rfdag
+from rfdag import files
 from rfdag.simulate import linear_sem, random_dag, sample
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -84,7 +85,28 @@ def test_text_files_as_people_write_them(tmp_path):
     path.write_bytes('\ufeff"x, y", z \r\n1,2\r\n3,1\r\n"2",5\r\n4,4\r\n9,1\r\n'.encode())
     assert rfdag.learn(path).names == ("x, y", "z")
     path.write_text("1;2\n3;1\n2;5\n4;4\n9;1\n")
-    assert rfdag.learn(path, delimiter=";").names == (0, 1)
+    bare = rfdag.learn(path, delimiter=";", header=False)
+    assert (bare.names, bare.n_samples) == ((0, 1), 5)
+    years = rfdag.learn(path, delimiter=";", header=True)
+    assert (years.names, years.n_samples) == (("1", "2"), 4)
+    path.write_text("a;b;c\n1,5;2;True\n3;1,25;false\n2;5;true\n4;4,5;FALSE\n9;1;true\n7;2;true\n   \n")
+    european = files.read_table(path, files.TextFormat(";", ","))
+    np.testing.assert_array_equal(european.values[:2], [[1.5, 2, 1], [3, 1.25, 0]])
+    assert european.values.shape == (6, 3)
+
+
+def test_matrices_as_frames_write_them(rows, expected, tmp_path):
+    path = tmp_path / "covariance.csv"
+    pd.DataFrame(rows, columns=NAMES).cov().to_csv(path)
+    same(rfdag.learn(path, input="covariance", n_samples=300), expected)
+
+
+def test_other_tables(rows, expected):
+    frame = pd.DataFrame(rows, columns=NAMES)
+    same(rfdag.learn(frame.astype(object)), expected)
+    same(rfdag.learn(pa.RecordBatch.from_pandas(frame.iloc[::-1])), rfdag.learn(frame.iloc[::-1]))
+    assert rfdag.learn(rfdag.datasets.sachs()).order == rfdag.learn(rfdag.datasets.sachs_path()).order
+    assert rfdag.learn(nx.MultiDiGraph([(1, 2), (1, 2), (2, 3)]), input="dag").dag.sum() == 2
 
 
 def test_names_of_any_kind_are_kept(rows):

@@ -178,6 +178,95 @@ def test_deterministic_pair_is_recomputed_once():
     assert not engine.adjacency().any()
 
 
+def near_copies(noise, seed):
+    """Rows in which five columns nearly repeat five others, and the moments that say so."""
+    generator = np.random.default_rng(seed)
+    rows = generator.normal(size=(60, 30))
+    rows[:, 1:10:2] = rows[:, 0:10:2] + noise * generator.normal(size=(60, 5))
+    return rows
+
+
+@pytest.mark.parametrize("pairs", ["all", "neighbours"])
+@pytest.mark.parametrize("noise", [1e-3, 2e-7, 1e-9])
+@pytest.mark.parametrize("seed", [7, 9, 15])
+def test_drift_stays_below_the_stated_rounding(noise, seed, pairs):
+    """Each rank-one step divides errors by 1 − K²; the engine must start afresh before they show."""
+    moments = Moments.from_data(near_copies(noise, seed))
+    engine = DenseEngine(
+        moments.partial_correlations(), FisherZ(60, 0.05), pairs=pairs, recompute=moments.partial_correlations
+    )
+    allowed = max(1e-10, 1e-14 * moments.condition())
+    generator = np.random.default_rng(seed)
+    while len(engine.remaining) > 2:
+        v = len(engine.remaining)
+        position = int(generator.integers(v))
+        happened = engine.remove(position, with_edges=True)
+        if pairs == "all":
+            assert (happened.removal, happened.fill) == (len(happened.removed), len(happened.filled))
+        fresh = moments.partial_correlations(engine.remaining)
+        np.testing.assert_allclose(engine._K[: v - 1, : v - 1], fresh, atol=allowed)
+
+
+def test_counts_after_a_fresh_start_are_those_before_it():
+    """A removal's fill is what the removal did, not what starting afresh did."""
+    moments = Moments.from_data(near_copies(2e-7, 7))
+    engines = [
+        DenseEngine(moments.partial_correlations(), FisherZ(60, 0.05), recompute=moments.partial_correlations)
+        for _ in range(2)
+    ]
+    for step in range(30):
+        position = (7 * step) % len(engines[0].remaining)
+        listing, counting = engines[0].remove(position, with_edges=True), engines[1].remove(position)
+        assert (listing.removal, listing.fill) == (counting.removal, counting.fill)
+        assert counting.fill >= 0
+
+
+def test_a_variable_beyond_one_is_recomputed():
+    """Inconsistent partial correlations lead outside [−1, 1] after one step."""
+    K = np.eye(3)
+    K[0, 1] = K[1, 0] = K[0, 2] = K[2, 0] = K[1, 2] = K[2, 1] = 0.9
+    asked = []
+
+    def recompute(variables):
+        asked.append(variables.tolist())
+        return np.eye(len(variables))
+
+    DenseEngine(K, FisherZ(100, 0.01), recompute=recompute).remove(0)
+    assert asked == [[2, 1]]
+
+
+def test_the_last_variable_needs_no_data():
+    K = np.ones((2, 2))
+    engine = DenseEngine(K, FisherZ(100, 0.01))
+    engine.remove(0)
+    assert engine.remaining.tolist() == [1]
+    assert engine.degrees().tolist() == [0]
+
+
+def test_more_changes_than_there_was_room_for():
+    """With a threshold of almost nothing, every pair of a sparse K fills at once."""
+    generator = np.random.default_rng(1)
+    rows = generator.normal(size=(400, 40))
+    engine = dense(rows, 0.9)
+    changed = engine.remove(0, with_edges=True)
+    assert len(changed.removed) + len(changed.filled) == changed.removal + changed.fill
+    star = np.eye(40)
+    star[0, 1:] = star[1:, 0] = 0.15
+    filled = DenseEngine(star, Tolerance()).remove(0, with_edges=True).filled
+    assert len(filled) == 39 * 38 // 2
+
+
+def test_second_draw_overrules_an_accidental_removal():
+    engine = OracleEngine([[0, 1, 1], [0, 0, 1], [0, 0, 0]])
+    theta = engine._theta
+    prime = oracle_kernels.PRIME
+    # Make the first draw say that removing 2 would part 0 and 1.
+    theta[0, 0, 1] = theta[0, 1, 0] = (
+        theta[0, 0, 2] * theta[0, 1, 2] % prime * oracle_kernels.inverse(theta[0, 2, 2]) % prime
+    )
+    assert engine.removals().tolist() == [0, 0, 0]
+
+
 @pytest.mark.parametrize("recompute", [None, lambda variables: np.full((len(variables),) * 2, np.nan)])
 def test_deterministic_pair_without_rescue_names_the_variables(recompute):
     with pytest.raises(LostPrecision) as caught:

@@ -44,6 +44,14 @@ def test_attributes_are_the_results(sem):
     assert found.result_.settings == expected.settings
 
 
+def test_complaints_about_frames_name_the_columns(sem):
+    frame = pd.DataFrame(sample(sem, 50, rng=2), columns=list("abcdef"))
+    with pytest.raises(ValueError, match="'town'"):
+        RFD().fit(frame.assign(town="x"))
+    with pytest.raises(ValueError, match=r"missing values .* 'a'"):
+        RFD().fit(frame.assign(a=np.nan))
+
+
 def test_score_is_the_gaussian_log_likelihood(sem):
     train, test = sample(sem, 400, rng=3), sample(sem, 100, rng=4) + 0.5
     found = RFD().fit(train)

@@ -85,6 +85,7 @@ def test_weights_are_as_good_as_ones():
     assert metrics.shd(weights, CHAIN) == 0
     assert metrics.skeleton(weights, CHAIN).f1 == 1.0
     assert metrics.aid(weights, CHAIN).mistakes == 0
+    assert metrics.order_error(COLLIDER * 2.0, [0, 2, 1]) == 0.5
 
 
 def test_refusals():

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 
 from rfdag import moments as module
+from rfdag.errors import DataError
 from rfdag.moments import Moments
 from rfdag.simulate import linear_sem, random_dag, sample
 from strategies import samples
@@ -84,6 +85,33 @@ def test_huge_means_and_scales(shift, scale):
     plain = Moments.from_data(rows).partial_correlations()
     moved = Moments.from_data((rows + shift) * scale).partial_correlations()
     np.testing.assert_allclose(moved, plain, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"), [([-128, 0], np.int8), ([-(2**63), 5], np.int64), ([1e307, -1.5e308], np.float64)]
+)
+def test_the_ends_of_the_number_range(values, kind):
+    generator = np.random.default_rng(1)
+    column = generator.choice(np.array(values, dtype=kind), 100)
+    other = generator.integers(0, 2, 100).astype(kind)
+    moments = Moments.from_data(np.column_stack([column, other]))
+    expected = np.corrcoef(column / abs(float(values[1] or 1)), other)[0, 1]
+    assert moments.correlation[0, 1] == pytest.approx(expected)
+
+
+def test_a_column_that_varies_by_rounding_alone_is_constant():
+    column = 1e6 + 1e-10 * np.random.default_rng(1).normal(size=50)
+    assert len(set(column)) > 1
+    with pytest.raises(DataError, match="constant: 1"):
+        Moments.from_data(np.column_stack([np.arange(50.0), column]))
+
+
+def test_condition_of_data_and_of_a_precision_matrix_agree():
+    sem = linear_sem(random_dag(20, 0.5, rng=7), rng=7)
+    singular = np.linalg.svd(np.linalg.cholesky(Moments.from_precision(sem.precision(), None).correlation))[1]
+    expected = singular[0] / singular[-1]
+    assert expected / 20 < Moments.from_precision(sem.precision(), None).condition() < expected * 20
+    assert expected / 20 < Moments.from_covariance(sem.covariance(), 100).condition() < expected * 20
 
 
 def test_exact_precision_keeps_its_zeros():

@@ -76,6 +76,21 @@ def test_save_and_load_exact_precision(tmp_path):
     np.testing.assert_array_equal(again.moments.partial_correlations(), found.moments.partial_correlations())
 
 
+def test_numpy_numbers_as_options_can_be_saved(tmp_path):
+    rows = np.random.default_rng(1).normal(size=(50, 4))
+    found = rfdag.learn(rows, depth=np.int64(2), alpha=np.float32(0.01), random_state=np.int64(3), n_jobs=np.int64(1))
+    assert rfdag.load(found.save(tmp_path / "r.json")).settings == found.settings
+    matrix = rfdag.learn(np.eye(3), input="correlation", n_samples=np.int64(30))
+    assert rfdag.load(matrix.save(tmp_path / "r.json")).n_samples == 30
+
+
+def test_times_finer_than_python_tells_apart_are_refused(tmp_path):
+    names = pd.to_datetime(["2020-01-01 00:00:00.000000001", "2020-01-01 00:00:00.000000002"])
+    found = rfdag.learn([[0, 1], [0, 0]], input="dag", names=list(names))
+    with pytest.raises(FileError, match="Timestamp"):
+        found.save(tmp_path / "r.json")
+
+
 def test_names_that_json_cannot_hold(tmp_path):
     found = rfdag.learn([[0, 1], [0, 0]], input="dag", names=[frozenset({1}), "b"])
     with pytest.raises(FileError, match="frozenset"):
@@ -108,7 +123,7 @@ def test_file_says_what_it_is(result, tmp_path):
 def test_results_are_frozen(result):
     with pytest.raises(dataclasses.FrozenInstanceError):
         result.order = ()
-    for matrix in (result.dag, result.cpdag):
+    for matrix in (result.dag, result.cpdag, result.coefficients, result.trace.node[:, None]):
         with pytest.raises(ValueError, match="read-only"):
             matrix[0, 0] = 1
 

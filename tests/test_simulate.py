@@ -24,9 +24,7 @@ def test_random_dags_are_dags(p, density, seed):
 def test_density_degree_and_order():
     generator = np.random.default_rng(1)
     drawn = np.array([simulate.random_dag(20, 0.3, generator) for _ in range(400)])
-    pairs = drawn[:, *np.triu_indices(20, 1)] | drawn[:, *np.tril_indices(20, -1)][:, :190]
     assert abs(drawn.sum(axis=(1, 2)).mean() / 190 - 0.3) < 0.01
-    assert pairs.shape[1] == 190
     # A random order points either way equally often.
     assert abs(drawn[:, *np.triu_indices(20, 1)].mean() - drawn[:, *np.tril_indices(20, -1)].mean()) < 0.02
     degrees = [simulate.random_dag(30, rng=generator, degree=6).sum() * 2 / 30 for _ in range(300)]

@@ -6,6 +6,8 @@ import csv
 import functools
 import io
 import json
+import os
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -15,6 +17,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 
 import rfdag
@@ -27,6 +30,22 @@ app = typer.Typer(
     epilog="Exit status: 0 done, 1 a problem with the data or a file, 2 a problem with the options.",
 )
 EDGES_SHOWN = 60
+OPTIONS = {
+    "delimiter": "--delimiter",
+    "decimal": "--decimal",
+    "header": "--header",
+    "input": "--input",
+    "n_samples": "--n-samples",
+    "n_jobs": "--jobs",
+    "random_state": "--seed",
+    "alpha": "--alpha",
+    "depth": "--depth",
+    "rule": "--rule",
+    "max_paths": "--max-paths",
+    "density": "--density",
+    "degree": "--degree",
+}
+DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
@@ -72,11 +91,25 @@ def _reported(command: Command) -> Command:
     def run(*args: Any, **kwargs: Any) -> None:
         try:
             command(*args, **kwargs)
-        except (RfdagError, ImportError) as problem:
-            Console(stderr=True).print(f"[bold red]Error:[/bold red] {_escape(problem)}", highlight=False)
+        except BrokenPipeError:
+            # The reader has seen enough; let nothing complain at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except (RfdagError, ImportError, OSError) as problem:
+            words = _spoken(str(problem))
+            Console(stderr=True, soft_wrap=True).print(f"[bold red]Error:[/bold red] {_escape(words)}", highlight=False)
             raise typer.Exit(2 if isinstance(problem, OptionError) else 1) from None
 
     return run  # type: ignore[return-value]
+
+
+def _spoken(message: str) -> str:
+    """Return a message of the library with its options in the spelling of the command line."""
+    for name, option in OPTIONS.items():
+        message = re.sub(rf"\b{name}=", f"{option} ", message)
+        if "_" in name:
+            # Only these names cannot be taken for a word of the sentence.
+            message = re.sub(rf"\b{name}\b", option, message)
+    return message.replace("--header True", "--header").replace("--header False", "--no-header")
 
 
 def _show_version(wanted: bool) -> None:
@@ -103,11 +136,16 @@ def learn(
     depth: Annotated[int, typer.Option(help="How many removals rule rfd looks ahead.")] = 1,
     alpha: Annotated[float, typer.Option(help="Level of the test for an edge.")] = 1e-3,
     pairs: Annotated[Pairs, typer.Option(help="Pairs counted as removed or filled.")] = Pairs.ALL,
+    max_paths: Annotated[int, typer.Option(help="Paths a search of depth > 1 follows at once.")] = 1000,
     input: Annotated[Input, typer.Option(help="What the file holds.")] = Input.DATA,
     n_samples: Annotated[int | None, typer.Option(help="Rows behind a matrix of moments.")] = None,
     tolerance: Annotated[float, typer.Option(help="What counts as zero in an exact precision matrix.")] = 1e-8,
-    delimiter: Annotated[str | None, typer.Option(help="Character between cells of a text file.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Break ties at random with this seed.")] = None,
+    delimiter: Annotated[str | None, typer.Option(help="Character between cells of a text file, or 'tab'.")] = None,
+    decimal: Annotated[str, typer.Option(help="Decimal sign of a text file.")] = ".",
+    header: Annotated[
+        bool | None, typer.Option("--header/--no-header", help="Whether the first line names the columns.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Break ties at random with this seed.", min=0)] = None,
     jobs: Annotated[int | None, typer.Option(help="Threads; all cores unless given.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the result's files, made if need be.")] = None,
     as_json: JsonFlag = False,
@@ -125,7 +163,10 @@ def learn(
             alpha=alpha,
             pairs=pairs.value,  # type: ignore[arg-type]
             tolerance=tolerance,
-            delimiter="\t" if delimiter == "\\t" else delimiter,
+            max_paths=max_paths,
+            delimiter=None if delimiter is None else DELIMITERS.get(delimiter, delimiter),
+            decimal=decimal,
+            header=header,
             n_jobs=jobs,
             random_state=seed,
             progress=False if as_json else None,
@@ -159,7 +200,7 @@ def simulate(
     samples: Annotated[int, typer.Option(help="Number of rows.")] = 1000,
     density: Annotated[float | None, typer.Option(help="Probability of an edge; 0.2 unless degree is given.")] = None,
     degree: Annotated[float | None, typer.Option(help="Expected neighbours of a variable, instead.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the graph, its weights and the rows.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the graph, its weights and the rows.", min=0)] = 0,
     as_json: JsonFlag = False,
 ) -> None:
     """Simulate a random DAG with linear Gaussian data on it."""
@@ -201,7 +242,7 @@ def compare(
     import math
 
     from rfdag import metrics
-    from rfdag.graphs import as_dag, topological_order
+    from rfdag.graphs import topological_order
 
     (true_nodes, true_edges, _), (found_nodes, found_edges, order) = _read_graph(truth), _read_graph(found)
     stray = sorted(true_nodes - found_nodes)
@@ -210,7 +251,9 @@ def compare(
             f"{truth} has variables that {found} has not: {listed(stray)}. Compare graphs on the same variables."
         )
     names = sorted(true_nodes | found_nodes)
-    true_dag, found_dag = as_dag(_matrix(names, true_edges)), as_dag(_matrix(names, found_edges))
+    if not names:
+        raise GraphError(f"Neither {truth} nor {found} has an edge or a variable; there is nothing to compare.")
+    true_dag, found_dag = _matrix(truth, names, true_edges), _matrix(found, names, found_edges)
     places = [names.index(name) for name in order] if order else topological_order(found_dag)
     scores = metrics.skeleton(true_dag, found_dag)
     table = {
@@ -250,7 +293,7 @@ def _files_of(result: rfdag.Result) -> dict[str, str]:
     return {
         "result.json": result.to_json(),
         "edges.csv": result.to_csv(),
-        "order.txt": "".join(f"{name}\n" for name in result.order),
+        "order.txt": "".join(f"{_printable(name)}\n" for name in result.order),
         "graph.dot": result.to_dot(),
         "graph.graphml": result.to_graphml(),
     }
@@ -261,14 +304,16 @@ def _print_result(result: rfdag.Result, files: list[Path]) -> None:
     rows = "exact input" if result.n_samples is None else f"{result.n_samples} rows"
     seconds = sum(result.timings.values())
     console.print(
-        f"[bold]{len(result.names)} variables[/bold], {rows}, rule {result.settings.rule}, {seconds:.2f} s",
+        f"[bold]{_counted(len(result.names), 'variable')}[/bold], {rows}, rule {result.settings.rule}, {seconds:.2f} s",
         highlight=False,
     )
     console.print("\n[bold]Causal order[/bold] (causes first)")
-    console.print("  " + " → ".join(_escape(name) for name in result.order), highlight=False)
+    console.print(Padding(" → ".join(_escape(name) for name in result.order), (0, 0, 0, 2)), highlight=False)
     edges = result.edges
     undecided = sum(not edge.directed for edge in edges)
-    console.print(f"\n[bold]{len(edges)} edges[/bold], {undecided} of which could point either way", highlight=False)
+    console.print(
+        f"\n[bold]{_counted(len(edges), 'edge')}[/bold], {undecided} of which could point either way", highlight=False
+    )
     table = Table("source", "", "target", "coefficient", box=None, pad_edge=True)
     for edge in edges[:EDGES_SHOWN]:
         weight = "" if edge.coefficient is None else f"{edge.coefficient:+.3g}"
@@ -313,11 +358,27 @@ def _read_graph(path: Path) -> tuple[set[str], set[tuple[str, str]], list[str]]:
     return {name for edge in edges for name in edge}, edges, []
 
 
-def _matrix(names: list[str], edges: set[tuple[str, str]]) -> list[list[int]]:
-    return [[int((source, target) in edges) for target in names] for source in names]
+def _matrix(path: Path, names: list[str], edges: set[tuple[str, str]]) -> Any:
+    from rfdag.graphs import as_dag, find_cycle
+
+    matrix = [[int((source, target) in edges) for target in names] for source in names]
+    cycle = find_cycle(matrix)
+    if cycle:
+        arrows = " → ".join(repr(names[node]) for node in cycle)
+        raise GraphError(f"{path} is not a DAG: it has the cycle {arrows}. Remove or turn one of these edges.")
+    return as_dag(matrix)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _printable(text: object) -> str:
+    """Return text without characters that would steer a terminal or break a line."""
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in str(text))
 
 
 def _escape(text: object) -> str:
     from rich.markup import escape
 
-    return escape(str(text))
+    return escape(_printable(text))

@@ -1,4 +1,4 @@
-"""Telling the user, once, that kernels are being compiled: the only slow thing about a first run."""
+"""How kernels are compiled, and telling the user, once, that it happens: the only slow thing about a first run."""
 
 from __future__ import annotations
 
@@ -7,8 +7,26 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from numba import njit
+
 MESSAGE = "rfdag compiles its kernels for this machine, once; this takes a few seconds."
 logger = logging.getLogger("rfdag")
+
+
+def kernel(*, fastmath: bool | set[str] = False) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator that compiles a function on first use, without the interpreter lock.
+
+    The compiled form is kept on disk where there is a place for it: beside the source, in the user's cache
+    folder, or in NUMBA_CACHE_DIR. Where there is none, every process compiles anew.
+    """
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        try:
+            return njit(nogil=True, cache=True, fastmath=fastmath)(function)
+        except RuntimeError:
+            return njit(nogil=True, fastmath=fastmath)(function)
+
+    return compiled
 
 
 def announce(kernel: Any, say: Callable[[str], None]) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numbers
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import DataError, GraphError, OptionError, listed
-from rfdag.files import Table, read_table
+from rfdag.files import Table, TextFormat, read_table
 from rfdag.graphs.dag import Graph, find_cycle
 from rfdag.moments import Moments
 
@@ -35,7 +37,7 @@ def read(
     input: Input = "data",
     n_samples: int | None = None,
     names: Sequence[Hashable] | None = None,
-    delimiter: str | None = None,
+    form: TextFormat | None = None,
     check_size: Callable[[int, int], None] = lambda rows, columns: None,
 ) -> Moments | Oracle:
     """Return the moments of the source, or the oracle of a DAG.
@@ -48,8 +50,10 @@ def read(
         raise OptionError(f"n_samples goes with a matrix of moments; with input={input!r} leave it out.")
     if input == "dag" and hasattr(source, "adj") and hasattr(source, "nodes"):
         source, names = _from_networkx(source, names)
-    table = _name(as_table(source, delimiter), names)
-    _refuse_unusable(table)
+    if input != "data" and nw.dependencies.is_pandas_dataframe(source):
+        source = _with_rows_like_columns(source)
+    table = _name(as_table(source, form), names)
+    refuse_unusable(table)
     if input == "dag":
         return _oracle(table)
     rows, columns = table.values.shape
@@ -68,9 +72,10 @@ def read(
             "matrix may be exact, with n_samples=None.)"
         )
     if n_samples is not None:
-        if int(n_samples) != n_samples or n_samples < 2:
+        if not isinstance(n_samples, int | np.integer) or n_samples < 2:
             raise OptionError(f"n_samples is a number of rows, at least 2, not {n_samples!r}.")
-        check_size(int(n_samples), columns)
+        n_samples = int(n_samples)
+        check_size(n_samples, columns)
     build = {
         "correlation": Moments.from_correlation,
         "covariance": Moments.from_covariance,
@@ -79,12 +84,16 @@ def read(
     return build(table.values, n_samples, table.names)
 
 
-def as_table(source: Any, delimiter: str | None = None) -> Table:
+def as_table(source: Any, form: TextFormat | None = None) -> Table:
     """Return numbers and column names of an array, a data frame of any kind, or a file."""
     if isinstance(source, str | Path):
-        return read_table(source, delimiter)
-    if delimiter is not None:
-        raise OptionError("delimiter belongs to a text file; this input is not a path.")
+        return read_table(source, form)
+    if form is not None and form != TextFormat():
+        raise OptionError("delimiter, decimal and header belong to a text file; this input is not a path.")
+    if isinstance(source, Table):
+        return source
+    if type(source).__module__.startswith("pyarrow") and hasattr(source, "to_struct_array"):
+        source = _whole_table(source)
     # These two allow a name twice, which narwhals refuses without saying which.
     if nw.dependencies.is_pandas_dataframe(source):
         _refuse_duplicates(list(source.columns))
@@ -98,21 +107,54 @@ def as_table(source: Any, delimiter: str | None = None) -> Table:
     return _from_array(source)
 
 
+def _whole_table(source: Any) -> Any:
+    """Return an Arrow table or record batch as a table, without the index that pandas hides in it."""
+    import pyarrow
+
+    table = source if isinstance(source, pyarrow.Table) else pyarrow.Table.from_batches([source])
+    return table.drop_columns([name for name in table.column_names if name.startswith("__index_level_")])
+
+
+def _with_rows_like_columns(matrix: Any) -> Any:
+    """Return a square frame with its rows in the order of its columns, if they are labelled at all."""
+    rows, columns = list(matrix.index), list(matrix.columns)
+    if rows == columns or rows == list(range(len(rows))):
+        return matrix
+    _refuse_duplicates(columns)
+    if len(rows) == len(columns) and set(rows) == set(columns):
+        return matrix.loc[columns]
+    stray = [name for name in rows if name not in columns] or rows
+    raise GraphError(
+        f"The rows of the frame are labelled {listed(stray)}, the columns {listed(columns)}. A graph or matrix needs "
+        "the same labels on both, or rows numbered from 0."
+    )
+
+
 def _from_frame(frame: nw.DataFrame[Any]) -> Table:
     names = tuple(frame.columns)
-    schema = dict(zip(names, frame.schema.values(), strict=True))
-    words = {name: kind for name, kind in schema.items() if not (kind.is_numeric() or kind == nw.Boolean)}
-    if words:
-        found = ", ".join(f"{name!r} is {kind}" for name, kind in list(words.items())[:5])
-        raise DataError(
-            f"These columns are not numbers: {listed(words)} ({found}). Drop them or encode them as numbers."
-        )
     if not names:
         raise DataError("The data frame has no columns; it needs at least two.")
     values = np.empty((len(frame), len(names)))
+    words: dict[Hashable, str] = {}
     for at, name in enumerate(names):
-        values[:, at] = frame.get_column(name).cast(nw.Float64).to_numpy()
+        column = frame.get_column(name)
+        if column.dtype.is_numeric() or column.dtype == nw.Boolean:
+            values[:, at] = column.cast(nw.Float64).to_numpy()
+        elif column.dtype == nw.Object and all(_is_number(entry) for entry in column.to_numpy()):
+            values[:, at] = column.to_numpy().astype(np.float64)
+        else:
+            words[name] = str(column.dtype)
+    if words:
+        found = ", ".join(f"{name!r} is {kind}" for name, kind in list(words.items())[:5])
+        raise DataError(
+            f"These columns are not numbers: {listed(words)} ({found}). Drop them, encode them as numbers, or "
+            "convert them with .astype(float)."
+        )
     return Table(values, names)
+
+
+def _is_number(entry: object) -> bool:
+    return entry is None or isinstance(entry, numbers.Real | Decimal)
 
 
 def _from_array(source: Any) -> Table:
@@ -122,6 +164,8 @@ def _from_array(source: Any) -> Table:
         )
     try:
         values = np.asarray(source)
+        if np.ma.isMaskedArray(source):
+            values = np.ma.filled(source.astype(np.float64), np.nan)
     except ValueError:
         raise DataError("The rows have different lengths; a table has the same columns in every row.") from None
     if values.ndim != 2:
@@ -163,7 +207,7 @@ def _from_networkx(graph: Any, names: Sequence[Hashable] | None) -> tuple[Graph,
     unknown = [node for node in graph.nodes if node not in place]
     if unknown:
         raise GraphError(f"The graph has nodes {listed(unknown)} that names does not list; list every node.")
-    for parent, child in graph.edges:
+    for parent, child in graph.edges():
         dag[place[parent], place[child]] = 1
     return dag, nodes
 
@@ -185,6 +229,9 @@ def _name(table: Table, names: Sequence[Hashable] | None) -> Table:
         if len(names) != len(table.names):
             raise OptionError(f"names has {len(names)} entries for {len(table.names)} columns; give one for each.")
         table = Table(table.values, tuple(names))
+        unhashable = [name for name in names if not isinstance(name, Hashable)]
+        if unhashable:
+            raise OptionError(f"A name is text, a number or another hashable value, not {listed(unhashable)}.")
     _refuse_duplicates(table.names)
     return table
 
@@ -195,7 +242,8 @@ def _refuse_duplicates(names: Sequence[Hashable]) -> None:
         raise DataError(f"Several columns are called {listed(twice)}; give every column a name of its own.")
 
 
-def _refuse_unusable(table: Table) -> None:
+def refuse_unusable(table: Table) -> None:
+    """Raise if the table is empty or has missing or infinite values."""
     values = table.values
     if values.shape[0] == 0:
         raise DataError(

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
+from narwhals.stable.v1.dependencies import is_into_dataframe
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rfdag.data import as_table, refuse_unusable
 from rfdag.learning import learn
 
 
@@ -63,6 +65,9 @@ class RFD(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: None = None) -> Self:
         """Learn the order of the columns of X; y is ignored."""
+        if is_into_dataframe(X):
+            # scikit-learn would complain of words and holes too, but without naming the columns.
+            refuse_unusable(as_table(X))
         values = validate_data(self, X, dtype=np.float64)
         names = getattr(self, "feature_names_in_", None)
         self.result_ = learn(
@@ -71,9 +76,8 @@ class RFD(BaseEstimator):  # type: ignore[misc]
             progress=False,
             **self.get_params(),
         )
-        place = {name: at for at, name in enumerate(self.result_.names)}
         self.order_ = np.array(self.result_.order)
-        self.causal_order_ = np.array([place[name] for name in self.result_.order])
+        self.causal_order_ = self.result_.causal_order
         self.dag_ = self.result_.dag
         self.cpdag_ = self.result_.cpdag
         moments = self.result_.moments

@@ -15,9 +15,10 @@ from typing import IO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import DataError, FileError, listed
+from rfdag.errors import DataError, FileError, OptionError, listed
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
+BOOLEANS = {"true": 1.0, "false": 0.0}
 MISSING = {"", "na", "nan", "n/a", "null", "none", "?", "."}
 
 
@@ -28,17 +29,28 @@ class Table(NamedTuple):
     names: tuple[Hashable, ...]
 
 
-def read_table(path: str | Path, delimiter: str | None = None) -> Table:
-    """Read a CSV, TSV, NPY or NPZ file.
+class TextFormat(NamedTuple):
+    """How a text file is written; None where that is to be found out."""
 
-    A text file has one line per row; its first line names the columns unless it holds numbers only. An NPZ
-    file holds one array, or one called "data" or "X", and may hold "names".
+    delimiter: str | None = None
+    decimal: str = "."
+    header: bool | None = None
+
+
+def read_table(path: str | Path, form: TextFormat | None = None) -> Table:
+    """Read a CSV, TSV, TXT, NPY or NPZ file.
+
+    A text file has one line per row, and its first line names the columns. An NPZ file holds one array, or one
+    called "data" or "X", and may hold "names".
     """
-    path = Path(path)
+    path = Path(path).expanduser()
+    form = form or TextFormat()
+    if path.is_dir():
+        raise FileError(f"{path} is a folder; name one file in it.")
     readers: dict[str, Callable[[Path], Table]] = {
-        ".csv": lambda path: _read_text(path, delimiter or ","),
-        ".tsv": lambda path: _read_text(path, delimiter or "\t"),
-        ".txt": lambda path: _read_text(path, delimiter or _guess(path)),
+        ".csv": lambda path: _read_text(path, form, form.delimiter or ","),
+        ".tsv": lambda path: _read_text(path, form, form.delimiter or "\t"),
+        ".txt": lambda path: _read_text(path, form, form.delimiter or _guess(path)),
         ".npy": _read_npy,
         ".npz": _read_npz,
     }
@@ -47,21 +59,21 @@ def read_table(path: str | Path, delimiter: str | None = None) -> Table:
         raise FileError(
             f"{path} ends in {path.suffix!r}; files ending in {known} can be read. Convert it, or pass a DataFrame."
         )
-    if path.is_dir():
-        raise FileError(f"{path} is a folder; name one file in it.")
     try:
         return readers[path.suffix.lower()](path)
     except FileNotFoundError:
         raise FileError(f"There is no file {path}; check the name and the folder {path.parent}.") from None
     except PermissionError:
         raise FileError(f"{path} may not be read by this user; change its permissions or copy it.") from None
-    except (UnicodeDecodeError, EOFError, zipfile.BadZipFile) as problem:
+    except UnicodeDecodeError:
+        raise FileError(f"{path} is damaged or not in UTF-8; save it as UTF-8 text.") from None
+    except (EOFError, zipfile.BadZipFile) as problem:
         raise FileError(f"{path} is damaged or not what its ending says ({problem}); write it anew.") from None
 
 
 def read_edges(path: str | Path) -> set[tuple[str, str]]:
     """Read a CSV of edges whose first two columns are "source" and "target", or "from" and "to"."""
-    path = Path(path)
+    path = Path(path).expanduser()
     try:
         rows = list(_rows(path, ","))
     except FileNotFoundError:
@@ -82,7 +94,7 @@ def read_edges(path: str | Path) -> set[tuple[str, str]]:
 
 def write_text(path: str | Path, text: str) -> Path:
     """Write a text file so that it appears whole or not at all; return its path."""
-    path = Path(path)
+    path = Path(path).expanduser()
     temporary = None
     try:
         with tempfile.NamedTemporaryFile(
@@ -107,16 +119,41 @@ def write_text(path: str | Path, text: str) -> Path:
 
 def write_folder(folder: str | Path, texts: dict[str, str]) -> list[Path]:
     """Write several files into a folder, made if need be: all of them, or none; return their paths."""
-    folder = Path(folder)
+    folder = Path(folder).expanduser()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".rfdag.") as staging:
-            written = [write_text(Path(staging) / name, text) for name, text in texts.items()]
-            return [path.replace(folder / path.name) for path in written]
+            new, old = Path(staging) / "new", Path(staging) / "old"
+            new.mkdir()
+            old.mkdir()
+            for name, text in texts.items():
+                write_text(new / name, text)
+            return _move_in(folder, list(texts), new, old)
     except OSError as problem:
         raise FileError(
-            f"{folder} could not be written to ({problem.strerror or problem}); choose a folder that you may write to."
+            f"{folder} could not be written to ({problem.strerror or problem}); choose a folder that you may "
+            "write to, with no folders called like the files."
         ) from None
+
+
+def _move_in(folder: Path, names: list[str], new: Path, old: Path) -> list[Path]:
+    """Move files from ``new`` into the folder, what they replace to ``old``; undo it all if one fails."""
+    moved: list[str] = []
+    try:
+        for name in names:
+            if (folder / name).exists():
+                (folder / name).replace(old / name)
+            moved.append(name)
+            (new / name).replace(folder / name)
+            if (old / name).is_dir():
+                raise IsADirectoryError(21, f"{name} is a folder")
+    except OSError:
+        for name in moved:
+            (folder / name).unlink(missing_ok=True)
+            if (old / name).exists():
+                (old / name).replace(folder / name)
+        raise
+    return [folder / name for name in names]
 
 
 def available_memory() -> float:
@@ -141,20 +178,35 @@ def _require_memory(path: Path, needed: float) -> None:
         )
 
 
-def _read_text(path: Path, delimiter: str) -> Table:
-    if len(delimiter) != 1:
-        raise FileError(f"A delimiter is one character, not {delimiter!r}.")
-    with open(path, encoding="utf-8-sig", newline="") as handle:
-        first = next(csv.reader(handle, delimiter=delimiter), None)
+def _read_text(path: Path, form: TextFormat, delimiter: str) -> Table:
+    if len(delimiter) != 1 or len(form.decimal) != 1 or delimiter == form.decimal:
+        raise OptionError(
+            f"A delimiter and a decimal sign are two different characters, not {delimiter!r} and {form.decimal!r}."
+        )
+    _, first = next(_rows(path, delimiter), (0, []))
     if not first:
         raise DataError(f"{path} is empty; it needs a line of names and at least two rows of numbers.")
+    if first[0].startswith("#"):
+        raise DataError(f"{path} begins with the comment {first[0]!r}; remove the lines that start with '#'.")
     if len(first) == 1:
         _suspect_delimiter(path, delimiter, first[0])
-    has_header = not all(_is_number(cell) for cell in first)
+    has_header = form.header
+    if has_header is None:
+        if all(_is_number(cell, form.decimal) for cell in first):
+            raise DataError(
+                f"The first line of {path} holds only numbers ({', '.join(first[:4])} …). Pass header=True if these "
+                "are the names of the columns, header=False if they are the first row of data."
+            )
+        has_header = True
     names: tuple[Hashable, ...] = tuple(cell.strip() for cell in first) if has_header else tuple(range(len(first)))
     size = path.stat().st_size
     _require_memory(path, 2 * 8 * size / max(len(delimiter.join(first)) / len(first) / 2, 2))
+    if names[0] == "" and has_header:
+        return _read_labelled(path, delimiter, form.decimal, names)
+    _refuse_nameless(path, names)
     try:
+        if form.decimal != ".":
+            raise ValueError("NumPy reads decimal points only")
         with open(path, encoding="utf-8-sig", newline="") as handle, warnings.catch_warnings():
             # An empty table is refused later, in words of our own.
             warnings.filterwarnings("ignore", message="loadtxt: input contained no data")
@@ -163,7 +215,8 @@ def _read_text(path: Path, delimiter: str) -> Table:
             )
     except ValueError:
         # NumPy stops at the first cell it cannot read; look at all of them and tell the whole story.
-        values = _read_patiently(path, delimiter, names, has_header)
+        lines = list(_rows(path, delimiter))[int(has_header) :]
+        values = _parse(path, lines, names, form.decimal)
     if values.size and values.shape[1] != len(names):
         raise DataError(
             f"{path} has {len(names)} names in its first line and {values.shape[1]} numbers in the second; give "
@@ -172,44 +225,61 @@ def _read_text(path: Path, delimiter: str) -> Table:
     return Table(values.reshape(-1, len(names)), names)
 
 
+def _read_labelled(path: Path, delimiter: str, decimal: str, names: tuple[Hashable, ...]) -> Table:
+    """Read a square matrix whose rows begin with the names of the columns, as data frames write it."""
+    lines = list(_rows(path, delimiter))[1:]
+    if [row[0].strip() for _, row in lines] != list(names[1:]):
+        _refuse_nameless(path, names)
+    values = _parse(path, [(line, row[1:]) for line, row in lines], names[1:], decimal)
+    return Table(values, names[1:])
+
+
+def _refuse_nameless(path: Path, names: tuple[Hashable, ...]) -> None:
+    nameless = [at + 1 for at, name in enumerate(names) if name == ""]
+    if nameless:
+        raise DataError(
+            f"{path} gives no name to column {listed(nameless)}. If that is the row number which pandas writes, "
+            "write the file with index=False or delete that column; if lines end with a delimiter, remove it."
+        )
+
+
 def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of every line that is not blank."""
     with open(path, encoding="utf-8-sig", newline="") as handle:
         reader = csv.reader(handle, delimiter=delimiter)
         for row in reader:
-            if row:
+            if any(cell.strip() for cell in row):
                 yield reader.line_num, row
 
 
-def _read_patiently(path: Path, delimiter: str, names: tuple[Hashable, ...], has_header: bool) -> NDArray[np.float64]:
-    """Read cell by cell; missing cells become NaN, anything else that is no number is an error."""
-    rows: list[list[float]] = []
+def _parse(
+    path: Path, lines: list[tuple[int, list[str]]], names: tuple[Hashable, ...], decimal: str
+) -> NDArray[np.float64]:
+    """Read cell by cell; missing cells become NaN, true and false 1 and 0, other words are an error."""
+    values = np.empty((len(lines), len(names)))
     words: dict[Hashable, tuple[int, str]] = {}
-    lines = _rows(path, delimiter)
-    if has_header:
-        next(lines)
-    for line, row in lines:
+    for at, (line, row) in enumerate(lines):
         if len(row) != len(names):
             raise DataError(
                 f"{path}, line {line}: found {len(row)} cells where the first line has {len(names)}. Every line "
                 "needs the same number of cells; quote cells that contain the delimiter."
             )
-        numbers = []
-        for name, cell in zip(names, row, strict=True):
-            if cell.strip().lower() in MISSING:
-                numbers.append(math.nan)
-            elif _is_number(cell):
-                numbers.append(float(cell))
+        for column, cell in enumerate(row):
+            text = cell.strip().lower()
+            if text in MISSING:
+                values[at, column] = math.nan
+            elif text in BOOLEANS:
+                values[at, column] = BOOLEANS[text]
+            elif _is_number(cell, decimal):
+                values[at, column] = float(cell.replace(decimal, "."))
             else:
-                words.setdefault(name, (line, cell))
-                numbers.append(math.nan)
-        rows.append(numbers)
+                words.setdefault(names[column], (line, cell))
     if words:
         found = "; ".join(f"{name!r} has {cell!r} in line {line}" for name, (line, cell) in list(words.items())[:3])
-        raise DataError(
-            f"{path} has columns that are not numbers: {listed(words)} ({found}). Drop these columns or encode "
-            "them as numbers; write decimals with a point."
-        )
-    return np.array(rows, dtype=np.float64)
+        comma = decimal == "." and all(_is_number(cell, ",") for _, cell in words.values())
+        cure = "Pass decimal=',' to read decimal commas." if comma else "Drop them or encode them as numbers."
+        raise DataError(f"{path} has columns that are not numbers: {listed(words)} ({found}). {cure}")
+    return values
 
 
 def _suspect_delimiter(path: Path, delimiter: str, first: str) -> None:
@@ -228,9 +298,9 @@ def _guess(path: Path) -> str:
     return max(("\t", ",", ";", "|", " "), key=first.count)
 
 
-def _is_number(cell: str) -> bool:
+def _is_number(cell: str, decimal: str = ".") -> bool:
     try:
-        float(cell)
+        float(cell.replace(decimal, "."))
     except ValueError:
         return False
     return True

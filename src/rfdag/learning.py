@@ -14,6 +14,7 @@ from rfdag.eliminate import _dense_kernels as dense_kernels
 from rfdag.eliminate import _oracle_kernels as oracle_kernels
 from rfdag.eliminate.threads import thread_count
 from rfdag.errors import NumericalError, NumericalWarning
+from rfdag.files import TextFormat
 from rfdag.moments import DOUBTFUL, Moments
 from rfdag.progress import Progress
 from rfdag.result import Result
@@ -33,6 +34,8 @@ def learn(
     tolerance: float = 1e-8,
     max_paths: int = 1000,
     delimiter: str | None = None,
+    decimal: str = ".",
+    header: bool | None = None,
     n_jobs: int | None = None,
     random_state: int | None = None,
     progress: bool | Callable[[float], None] | None = None,
@@ -65,12 +68,15 @@ def learn(
         Size of a partial correlation that counts as zero in an exact precision matrix.
     max_paths
         How many paths a search of depth > 1 follows at once; ``result.trace.capped`` tells if that bit.
-    delimiter
-        The character between cells of a text file: a comma for CSV and a tab for TSV unless given.
+    delimiter, decimal, header
+        How a text file is written: the character between its cells (a comma for CSV and a tab for TSV unless
+        given), its decimal sign, and whether the first line names the columns (it does, unless it holds only
+        numbers: then say which).
     n_jobs
         Threads used; None or −1 for all cores. The answer does not depend on it.
     random_state
-        Seed for breaking ties at random. None breaks them by lowest column; "random" then uses seed 0.
+        Seed for breaking ties at random. With None, of several variables that could be removed next the leftmost
+        column is, which puts it later in the order; rule "random" then uses seed 0.
     progress
         None shows a bar on a terminal if the run takes longer than two seconds, True always, False never; a
         function is called with the share done.
@@ -96,7 +102,15 @@ def learn(
     C. Squires, J. Amaniampong, C. Uhler: Efficient Permutation Discovery in Causal DAGs, 2020.
     """
     clock = _Clock()
-    settings = Settings(rule, depth, alpha, pairs, tolerance, max_paths, random_state)
+    settings = Settings.checked(
+        rule=rule,
+        depth=depth,
+        alpha=alpha,
+        pairs=pairs,
+        tolerance=tolerance,
+        max_paths=max_paths,
+        random_state=random_state,
+    )
     threads = thread_count(n_jobs)
     with Progress(progress) as bar:
         bar.stage("Reading")
@@ -105,7 +119,7 @@ def learn(
             input=input,
             n_samples=n_samples,
             names=names,
-            delimiter=delimiter,
+            form=TextFormat(delimiter, decimal, header),
             check_size=lambda rows, columns: FisherZ(rows, alpha).require(columns),
         )
         clock.lap("moments")
@@ -137,7 +151,7 @@ def learn(
         settings=settings,
         input=input,
         timings=clock.laps,
-        warnings=_doubts(evidence, elimination.trace.smallest_margin, engine.settled),
+        warnings=_doubts(evidence, elimination.trace.smallest_margin, engine.settled, tolerance),
     )
     for warning in result.warnings:
         python_warnings.warn(warning, NumericalWarning, stacklevel=2)
@@ -157,16 +171,24 @@ def _engine(evidence: Moments | data_.Oracle, settings: Settings, threads: int, 
         pairs="neighbours" if n is None else settings.pairs,
         threads=threads,
         recompute=None if n is None else evidence.partial_correlations,
-        settled=1e-12 if n is None else max(1e-12, 1e-16 * evidence.condition()),
+        settled=max(1e-10, 1e-15 * evidence.condition()),
     )
 
 
-def _doubts(evidence: Moments | data_.Oracle, margin: float, settled: float) -> tuple[str, ...]:
+def _doubts(evidence: Moments | data_.Oracle, margin: float, settled: float, tolerance: float) -> tuple[str, ...]:
     if isinstance(evidence, data_.Oracle):
         return ()
     doubts = []
     condition = evidence.condition()
-    if condition > DOUBTFUL:
+    if evidence.n_samples is None:
+        # Elimination in doubles loses as many digits as the covariance has, which is the square.
+        if 1e-16 * condition**2 > tolerance:
+            doubts.append(
+                f"The precision matrix is ill-conditioned ({condition**2:.0e}): rounding of about "
+                f"{1e-16 * condition**2:.0e} may pass for edges at tolerance {tolerance:.0e}. If it comes from a "
+                "known DAG, learn(dag, input='dag') is exact."
+            )
+    elif condition > DOUBTFUL:
         doubts.append(
             f"The columns are nearly dependent (condition number {condition:.1e}): partial correlations may be off "
             f"by about {condition * 1e-16:.0e}. Consider dropping or combining the most similar columns."

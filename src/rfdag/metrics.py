@@ -120,23 +120,24 @@ def aid(true: ArrayLike, found: ArrayLike, strategy: str = "ancestor") -> Distan
 
 
 def _same_size(true: ArrayLike, found: ArrayLike) -> tuple[Graph, Graph]:
-    graphs = []
-    for graph in (true, found):
-        matrix = np.array(graph)
-        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-            raise GraphError(f"Found an array of shape {matrix.shape}; a graph is a square matrix.")
-        # Weights are as good as ones; a 2 marks an undirected edge only where its mirror is a 2 as well.
-        undirected = (matrix == 2) & (matrix == 2).T
-        graphs.append(np.where(undirected, 2, matrix != 0).astype(np.int8))
-    first, second = graphs
+    first, second = _encoded(true), _encoded(found)
     if first.shape != second.shape:
         raise GraphError(f"The graphs have {len(first)} and {len(second)} nodes; compare graphs on the same nodes.")
     return first, second
 
 
-def _class(graph: ArrayLike) -> Graph:
+def _encoded(graph: ArrayLike) -> Graph:
     matrix = np.array(graph)
-    return matrix.astype(np.int8) if (matrix == 2).any() else cpdag(matrix)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise GraphError(f"Found an array of shape {matrix.shape}; a graph is a square matrix.")
+    # Weights are as good as ones; a 2 marks an undirected edge only where its mirror is a 2 as well.
+    undirected = (matrix == 2) & (matrix == 2).T
+    return np.where(undirected, 2, matrix != 0).astype(np.int8)
+
+
+def _class(graph: ArrayLike) -> Graph:
+    matrix = _encoded(graph)
+    return matrix if (matrix == 2).any() else cpdag(matrix)
 
 
 def _adjacencies(graph: Graph) -> NDArray[np.bool_]:

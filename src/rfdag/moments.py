@@ -73,32 +73,33 @@ class Moments:
             raise DataError(f"Found {n} row (n_samples={n}); a correlation needs at least two, and far more.")
         lowest, highest = values.min(axis=0), values.max(axis=0)
         constant = lowest == highest
-        # Columns are brought near 1 first, so that squares neither overflow nor vanish.
-        units = np.maximum(np.abs(lowest), np.abs(highest)).astype(np.float64)
+        # Columns are brought near 1 first, so that sums and squares neither overflow nor vanish.
+        units = np.maximum(np.abs(lowest.astype(np.float64)), np.abs(highest.astype(np.float64)))
         units[constant] = 1.0
-        means = values.mean(axis=0, dtype=np.float64)
-        factor = np.empty((0, p))
-        # As many rows as columns, at least: the memory beside the data stays within four p × p matrices.
+        # As many rows at a time as columns, at least: the memory beside the data stays within four p × p
+        # matrices, or a megabyte or two where these are smaller.
         step = n if n <= 2 * p else max(p, CELLS_AT_ONCE // p)
+        means = sum((values[start : start + step] / units).sum(axis=0) for start in range(0, n, step)) / n
+        factor = np.empty((0, p))
         for start in range(0, n, step):
             rows = values[start : start + step]
             # The factor so far and the next rows, decomposed together, give the factor of both.
             stacked = np.empty((len(factor) + len(rows), p), order="F")
             stacked[: len(factor)] = factor
-            np.subtract(rows, means, out=stacked[len(factor) :])
-            stacked[len(factor) :] /= units
+            np.divide(rows, units, out=stacked[len(factor) :])
+            stacked[len(factor) :] -= means
             del factor
             factor = qr(stacked, mode="raw", overwrite_a=True, check_finite=False)[1]
             del stacked
         norms = _column_norms(factor)
-        constant |= ~(norms > 1e-12 * math.sqrt(n) * np.abs(means) / units)
+        constant |= ~(norms > 1e-12 * math.sqrt(n) * np.abs(means))
         if constant.any():
             raise DataError(
                 f"These columns are constant: {listed(_chosen(labels, constant))}. A variable that does not vary "
                 "has no correlation; drop these columns."
             )
         factor /= norms
-        return cls(labels, n, factor, means, norms * units / math.sqrt(n - 1))
+        return cls(labels, n, factor, means * units, norms * units / math.sqrt(n - 1))
 
     @classmethod
     def from_correlation(
@@ -186,7 +187,8 @@ class Moments:
     def regressions(self, dag: NDArray[np.int8]) -> tuple[Floats, Floats]:
         """Return the coefficients (row → column) and residual variances of each variable on its parents.
 
-        Both are in the units of the data; the variances are maximum-likelihood estimates.
+        Both are in the units of the data. The variances are maximum-likelihood estimates, which divide by n;
+        ``scales`` are taken as standard deviations that divide by n − 1.
         """
         p = len(self.names)
         coefficients = np.zeros((p, p))
@@ -203,7 +205,8 @@ class Moments:
             variances[child] = residual @ residual
         coefficients *= self.scales / self.scales[:, None]
         shrink = 1.0 if self.n_samples is None else (self.n_samples - 1) / self.n_samples
-        return coefficients, variances * self.scales**2 * shrink
+        with np.errstate(over="ignore"):
+            return coefficients, variances * self.scales**2 * shrink
 
 
 def _triangle(factor: Floats) -> Floats:

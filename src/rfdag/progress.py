@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-import time
+import threading
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
@@ -25,25 +25,34 @@ class Progress:
     def __init__(self, show: bool | Callable[[float], None] | None = None) -> None:
         self._listener = show if callable(show) else None
         self._wanted = sys.stderr.isatty() if show is None else bool(show) and self._listener is None
-        self._started = time.monotonic()
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(PATIENCE, self._start_bar)
+        self._timer.daemon = True
         self._bar: Any = None
         self._task: Any = None
         self._label = ""
 
     def __enter__(self) -> Self:
+        if self._wanted:
+            # A timer, not a look at the clock: the first report may come only after a long stage.
+            self._timer.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, where: TracebackType | None
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self._timer.cancel()
+        with self._lock:
+            self._wanted = False
+            if self._bar is not None:
+                self._bar.stop()
 
     def stage(self, label: str) -> Callable[[float], None]:
         """Begin a stage of the work and return the function that reports its share done."""
-        self._label = label
-        if self._bar is not None:
-            self._bar.update(self._task, description=label, completed=0)
+        with self._lock:
+            self._label = label
+            if self._bar is not None:
+                self._bar.update(self._task, description=label, total=None, completed=0)
         return self._report
 
     def say(self, message: str) -> None:
@@ -56,20 +65,20 @@ class Progress:
     def _report(self, share: float) -> None:
         if self._listener is not None:
             self._listener(share)
-        if not self._wanted:
-            return
-        if self._bar is None:
-            if time.monotonic() - self._started < PATIENCE:
-                return
-            self._start_bar()
-        self._bar.update(self._task, completed=share)
+        if self._bar is not None:
+            self._bar.update(self._task, total=1.0, completed=share)
 
     def _start_bar(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
-        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-        self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task(self._label, total=1.0)
-        self._bar.start()
+        with self._lock:
+            if not self._wanted:
+                return
+            columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+            bar = Bar(*columns, console=Console(stderr=True), transient=True)
+            # Without a total the bar pulses, until the stage reports a share.
+            self._task = bar.add_task(self._label, total=None)
+            bar.start()
+            self._bar = bar

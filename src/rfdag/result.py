@@ -86,6 +86,11 @@ class Result:
             # What a file brings along need not be computed, and cannot be when it brings no moments.
             self.__dict__["_regressions"] = regressions
 
+    @property
+    def causal_order(self) -> NDArray[np.int64]:
+        """The order as column numbers, a source first."""
+        return self.trace.node[::-1].copy()
+
     @cached_property
     def cpdag(self) -> Graph:
         """The Markov equivalence class: 1 at (i, j) for i → j, 2 at (i, j) and (j, i) for i – j."""
@@ -95,7 +100,12 @@ class Result:
 
     @cached_property
     def _regressions(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        return None if self.moments is None else self.moments.regressions(self.dag)
+        if self.moments is None:
+            return None
+        fitted = self.moments.regressions(self.dag)
+        for array in fitted:
+            array.setflags(write=False)
+        return fitted
 
     @property
     def coefficients(self) -> NDArray[np.float64] | None:

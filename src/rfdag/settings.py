@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -26,6 +26,13 @@ class Settings:
     max_paths: int = 1000
     random_state: int | None = None
 
+    @classmethod
+    def checked(cls, **options: Any) -> Self:
+        """Return settings with NumPy numbers turned into Python's, which files can hold."""
+        return cls(
+            **{name: value.item() if isinstance(value, np.generic) else value for name, value in options.items()}
+        )
+
     def __post_init__(self) -> None:
         find_rule(self.rule)
         FisherZ(n_samples=1, alpha=self.alpha)
@@ -36,6 +43,8 @@ class Settings:
             raise OptionError(
                 f"Only rule 'rfd' looks ahead; with rule={self.rule!r} leave depth at 1, not {self.depth}."
             )
+        if self.random_state is not None:
+            _require_whole("random_state", self.random_state, least=0)
         if self.pairs not in PAIRS:
             raise OptionError(f"pairs is 'all' or 'neighbours', not {self.pairs!r}.")
 
@@ -48,6 +57,6 @@ class Settings:
         return asdict(self)
 
 
-def _require_whole(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise OptionError(f"{name} is a whole number of at least 1, not {value!r}.")
+def _require_whole(name: str, value: object, least: int = 1) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise OptionError(f"{name} is a whole number of at least {least}, not {value!r}.")

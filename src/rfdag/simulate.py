@@ -143,7 +143,7 @@ def linear_sem(
            [ 0.  ,  0.  ]])
     """
     dag = as_dag(dag)
-    low, high = weights
+    low, high = weights if isinstance(weights, tuple | list) and len(weights) == 2 else (0.0, 0.0)
     if not 0 < low <= high:
         raise OptionError(f"weights=(low, high) needs 0 < low ≤ high, not {weights}.")
     noise = np.broadcast_to(np.asarray(variances, np.float64), len(dag)).copy()

@@ -115,9 +115,9 @@ def _encode_name(name: Hashable) -> Any:
         return name
     if isinstance(name, tuple):
         return {"tuple": [_encode_name(part) for part in name]}
-    if isinstance(name, datetime.datetime):
+    if isinstance(name, datetime.datetime) and datetime.datetime.fromisoformat(name.isoformat()) == name:
         return {"datetime": name.isoformat()}
-    if isinstance(name, datetime.date):
+    if type(name) is datetime.date:
         return {"date": name.isoformat()}
     raise FileError(
         f"The name {name!r} is a {type(name).__name__}, which JSON cannot hold; rename the column to text, a number, "

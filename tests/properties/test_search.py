@@ -95,6 +95,22 @@ def test_seeds_reach_every_tied_node():
     assert chosen == {(0,), (1,), (2,), (3,)}
 
 
+def test_cap_keeps_the_paths_of_least_degree():
+    """Isolated nodes have degree 0 and go before the ends of chains, whatever their index."""
+    dag = np.zeros((6, 6))
+    dag[0, 1] = dag[2, 3] = 1
+    assert choose(OracleEngine(dag), depth=2, max_paths=1).variables[0] == 4
+
+
+def test_random_ties_weigh_paths_as_the_paper_counts_them():
+    """Six paths of depth 3 over the same three nodes, none of the others: each end is as likely."""
+    empty = OracleEngine(np.zeros((3, 3)))
+    ends = [choose(empty, depth=3, generator=np.random.default_rng(seed)) for seed in range(300)]
+    assert {choice.ties for choice in ends} == {6}
+    counts = np.bincount([choice.variables[-1] for choice in ends])
+    assert (counts > 60).all()
+
+
 def test_cap_is_reported_and_keeps_the_search_going():
     empty = np.zeros((6, 6))
     free, capped = (

@@ -15,7 +15,8 @@ once a candidate k is removed. Removing k turns K_ij into
 import math
 
 import numpy as np
-from numba import njit
+
+from rfdag.compilation import kernel
 
 BLOCK = 16
 """Candidates per block of the pruning bound: two cache lines of a row."""
@@ -24,25 +25,22 @@ SLACK = 1e-12
 """What a pruning bound gives away, far above rounding, so that pruning never changes a count."""
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _row_margin(row, stop, tau, margin):
     """Return the lesser of ``margin`` and the least distance to tau of the entries before ``stop``.
 
-    Written as a count, which the compiler takes four at a time, unlike a minimum; and so that a NaN, which
-    fails every comparison, shows up as a margin of NaN.
+    Written as a count, which the compiler takes four at a time, unlike a minimum.
     """
     closer = 0
     for j in range(stop):
-        closer += not abs(abs(row[j]) - tau) >= margin
+        closer += abs(abs(row[j]) - tau) < margin
     if closer:
         for j in range(stop):
-            distance = abs(abs(row[j]) - tau)
-            if not distance >= margin:
-                margin = distance
+            margin = min(margin, abs(abs(row[j]) - tau))
     return margin
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _row_peaks(row, i, v, peaks):
     """Store in peaks[b] the largest |K_ik| over the candidates k ≠ i of block b; return the largest."""
     highest = 0.0
@@ -59,7 +57,7 @@ def _row_peaks(row, i, v, peaks):
     return highest
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _row_edges(row, i, tau, peaks, edges, degrees, edges_i, edges_j):
     """Append the edges of row i to earlier rows, and return how many there are now.
 
@@ -79,7 +77,7 @@ def _row_edges(row, i, tau, peaks, edges, degrees, edges_i, edges_j):
     return edges
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def scan(K, blocks, v, tau, degrees, edges_i, edges_j, peaks):
     """List edges, count degrees, find block peaks; return (edges, least distance of a pair to tau)."""
     edges = 0
@@ -91,13 +89,14 @@ def scan(K, blocks, v, tau, degrees, edges_i, edges_j, peaks):
     return edges, margin
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def marginalise(K, blocks, v, k, tau_after, a, u, degrees, edges_i, edges_j, peaks):
     """Remove k: the last variable takes its place, the rank-one step is applied, and what is left scanned.
 
-    Each row is scanned while it is still in the cache. Returns (status, edges, margin): −1, or the position
-    (after the swap) of a variable that k determines or that left [−1, 1], when K is spoilt and must be made
-    anew; and what `scan` returns.
+    Each row is scanned while it is still in the cache. Returns (status, least, edges, margin). The status is
+    −1, or the position (after the swap) of a variable that k determines or that left [−1, 1], when K is spoilt
+    and must be made anew. ``least`` is the smallest 1 − K_ik², by which rounding errors were divided. The rest
+    is what `scan` returns.
     """
     last = v - 1
     for i in range(v):
@@ -111,10 +110,12 @@ def marginalise(K, blocks, v, k, tau_after, a, u, degrees, edges_i, edges_j, pea
         a[k] = a[last]
     for i in range(last):
         K[i, last] = 0.0
+    least = 1.0
     for i in range(last):
         left = 1.0 - a[i] * a[i]
         if not left > 1e-15:
-            return i, 0, np.inf
+            return i, 0.0, 0, np.inf
+        least = min(least, left)
         u[i] = 1.0 / math.sqrt(left)
     edges = 0
     margin = np.inf
@@ -126,13 +127,13 @@ def marginalise(K, blocks, v, k, tau_after, a, u, degrees, edges_i, edges_j, pea
             row[j] = (row[j] + a_i * a[j]) * (u_i * u[j])
         row[i] = 1.0
         margin = _row_margin(row, i, tau_after, margin)
-        if _row_peaks(blocks[i], i, last, peaks[i]) > 1.0 or margin != margin:
-            return i, 0, np.inf
+        if _row_peaks(blocks[i], i, last, peaks[i]) > 1.0:
+            return i, 0.0, 0, np.inf
         edges = _row_edges(blocks[i], i, tau_after, peaks[i], edges, degrees, edges_i, edges_j)
-    return -1, edges, margin
+    return -1, least, edges, margin
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def count_removals(blocks, tau_after, peaks, edges_i, edges_j, edges, first, step, removals):
     """Add to removals[b, t] the edges first, first + step, … that vanish when candidate t of block b is removed.
 
@@ -160,7 +161,7 @@ def count_removals(blocks, tau_after, peaks, edges_i, edges_j, edges, first, ste
                 counts[t] += x * x <= square * (1.0 - row_i[t] * row_i[t]) * (1.0 - row_j[t] * row_j[t])
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def count_fills(K, v, tau, tau_after, peaks, first, step, fills):
     """Add to fills[k] the non-edges of rows first, first + step, … that appear when k is removed."""
     blocks = (v + BLOCK - 1) // BLOCK
@@ -182,7 +183,7 @@ def count_fills(K, v, tau, tau_after, peaks, first, step, fills):
                             fills[k] += x * x > square * (1.0 - a * a) * (1.0 - b * b)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def neighbour_scores(K, v, tau, tau_after, first, step, removals, fills):
     """Score candidates first, first + step, … on the pairs inside their neighbourhood (Propositions 1, 2)."""
     near = np.empty(v, np.int64)
@@ -211,7 +212,7 @@ def neighbour_scores(K, v, tau, tau_after, first, step, removals, fills):
         fills[k] = missing
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def list_changes(K, v, k, tau, tau_after, removed, filled):
     """List the edges that vanish and appear when k is removed, as far as there is room; return the counts."""
     n_removed = 0

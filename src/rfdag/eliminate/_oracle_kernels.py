@@ -6,13 +6,14 @@ columns, as in the dense engine.
 """
 
 import numpy as np
-from numba import njit
+
+from rfdag.compilation import kernel
 
 PRIME = 2**31 - 1
 """A Mersenne prime: a product of two residues fits in 64 bits."""
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def inverse(x):
     """Return x to the power PRIME − 2, its inverse modulo the prime."""
     result = 1
@@ -25,7 +26,7 @@ def inverse(x):
     return result
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def precision(parents, start, draws, variances, theta):
     """Fill theta with Σ_c ω_c b_c b_cᵀ, b_c = 1 at c and −weight at its parents: (I − A) Ω (I − A)ᵀ.
 
@@ -45,13 +46,13 @@ def precision(parents, start, draws, variances, theta):
                     theta[copy, i, j] = (theta[copy, i, j] + scaled * y) % PRIME
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def adjacent(theta, i, j):
     """Return whether i and j are adjacent: whether either draw is non-zero."""
     return theta[0, i, j] != 0 or theta[1, i, j] != 0
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def vanishes(theta, i, j, k):
     """Return whether the edge i – j goes when k is marginalised: θ_ij θ_kk = θ_ik θ_jk in both draws."""
     for copy in range(2):
@@ -62,7 +63,7 @@ def vanishes(theta, i, j, k):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def neighbours(theta, v, k, near):
     """Store the neighbours of k and return how many there are."""
     m = 0
@@ -73,7 +74,7 @@ def neighbours(theta, v, k, near):
     return m
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def score(theta, v, first, step, degrees, removals, fills):
     """Score candidates first, first + step, … exactly, on the pairs inside their neighbourhoods (Proposition 1).
 
@@ -97,7 +98,7 @@ def score(theta, v, first, step, degrees, removals, fills):
         fills[k] = missing
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def marginalise(theta, v, k):
     """Remove k: one elimination step on each draw, then the last variable takes the place of k.
 

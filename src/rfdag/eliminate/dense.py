@@ -16,6 +16,9 @@ from rfdag.eliminate.thresholds import Threshold
 Floats = NDArray[np.float64]
 Pairs = Literal["all", "neighbours"]
 
+DRIFT = 1e-11
+"""Rounding that may add up before K is taken anew: each step adds eps / (1 − K²) for its strongest pair."""
+
 WORTH_SHARING = 100_000
 """Inner steps of a kernel (blocks or pairs) below which handing out threads costs more than it saves."""
 
@@ -29,7 +32,7 @@ class DenseEngine:
     Parameters
     ----------
     partial
-        The matrix K over all variables. The engine takes it over and changes it.
+        The matrix K over all variables.
     threshold
         Which |K_ij| is an edge: `FisherZ` for data, `Tolerance` for an exact matrix.
     pairs
@@ -38,9 +41,10 @@ class DenseEngine:
     threads
         How many threads may score candidates.
     recompute
-        Returns K over the given variables from the data, for the case that rounding spoilt it.
+        Returns K over the given variables from the data. Asked for when rounding has spoilt K, or may have
+        grown too large in it.
     settled
-        Distances to the threshold below this may be rounding: 1e-12, or more for ill-conditioned data.
+        Distances to the threshold below this may be rounding.
     """
 
     def __init__(
@@ -51,7 +55,7 @@ class DenseEngine:
         pairs: Pairs = "all",
         threads: int = 1,
         recompute: Callable[[Integers], Floats] | None = None,
-        settled: float = 1e-12,
+        settled: float = 1e-10,
     ) -> None:
         v = len(partial)
         columns = -(-v // kernels.BLOCK) * kernels.BLOCK
@@ -65,6 +69,7 @@ class DenseEngine:
         self._recompute = recompute
         self.settled = settled
         self._removals: Integers | None = None
+        self._drift = 0.0
         self._allocate()
         self._scan()
 
@@ -127,10 +132,13 @@ class DenseEngine:
         parents = self.remaining[near]
         removed, filled = self._changes(position, tau, tau_after) if with_edges else (None, None)
         removal, fill = self._score_one(position, tau, tau_after, removed)
+        if filled is not None and fill is None:
+            fill = len(filled)
         others = self._edge_count - len(parents)
         self._marginalise(position, tau_after)
         if fill is None:
             fill = self._edge_count - (others - removal)
+        self._refresh_if_drifted()
         return Removal(variable, parents, removal, fill, tau, margin, removed, filled)
 
     def copy(self) -> Self:
@@ -174,7 +182,7 @@ class DenseEngine:
     def _marginalise(self, position: int, tau_after: float) -> None:
         v = self._size
         gone = int(self._variables[position])
-        spoilt, self._edge_count, self._margin = kernels.marginalise(
+        spoilt, least, self._edge_count, self._margin = kernels.marginalise(
             self._K, self._blocks, v, position, tau_after, *self._work,
             self._degrees, self._edges_i, self._edges_j, self._peaks,
         )  # fmt: skip
@@ -183,9 +191,21 @@ class DenseEngine:
         self._removals = None
         if spoilt >= 0:
             self._recover(gone, int(self._variables[spoilt]))
+        else:
+            self._drift += np.finfo(float).eps / least
+
+    def _refresh_if_drifted(self) -> None:
+        """Take K anew from the data once the rounding errors of the steps so far may have added up."""
+        if self._drift > DRIFT and self._recompute is not None and self._size > 1:
+            self._take(self._recompute(self.remaining))
+
+    def _take(self, fresh: Floats) -> None:
+        self._K[: self._size, : self._size] = fresh
+        self._drift = 0.0
+        self._scan()
 
     def _recover(self, gone: int, spoilt: int) -> None:
-        # Rounding drifts by about v · eps · condition; one fresh start from the data is allowed, no more.
+        """Take K anew from the data after a step that spoilt it; give up if that is no better."""
         v = self._size
         if v == 1:
             fresh = np.ones((1, 1))
@@ -195,8 +215,7 @@ class DenseEngine:
             fresh = self._recompute(self.remaining)
         if not (np.abs(fresh) <= 1).all():
             raise LostPrecision(gone, spoilt)
-        self._K[:v, :v] = fresh
-        self._scan()
+        self._take(fresh)
 
     def _changes(self, position: int, tau: float, tau_after: float) -> tuple[Integers, Integers]:
         """Return the edges that removing the variable removes and fills, as pairs of variables."""
@@ -214,11 +233,15 @@ class DenseEngine:
         self, position: int, tau: float, tau_after: float, removed: Integers | None
     ) -> tuple[int, int | None]:
         """Return R and F of one candidate; F is None where the edges left after the removal will tell."""
+        v = self._size
         if self._pairs == "all":
             if removed is not None:
                 return len(removed), None
-            return int(self.removals()[position]), None
-        v = self._size
+            if self._removals is not None:
+                return int(self._removals[position]), None
+            nothing = np.empty((0, 2), np.int64)
+            removal, fill = kernels.list_changes(self._K, v, position, tau, tau_after, nothing, nothing)
+            return removal, fill
         removals, fills = np.empty(v, np.int64), np.empty(v, np.int64)
         # A step as long as the matrix makes a range of this candidate alone.
         kernels.neighbour_scores(self._K, v, tau, tau_after, position, v, removals, fills)

@@ -16,7 +16,7 @@ from rfdag.errors import OptionError, listed
 
 
 class Candidates(NamedTuple):
-    """Equally good positions, and their removal scores where the rule looked at them."""
+    """Equally good positions, and their removal scores; zeros where the rule does not go by them."""
 
     positions: Integers
     removals: Integers

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from numbers import Integral
 from typing import TypeVar
 
 from rfdag.errors import OptionError
@@ -21,9 +22,9 @@ def thread_count(n_jobs: int | None) -> int:
     """
     if n_jobs is None or n_jobs == -1:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not isinstance(n_jobs, int) or n_jobs < 1:
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs < 1:
         raise OptionError(f"n_jobs is a number of threads ≥ 1, or −1 or None for all cores, not {n_jobs!r}.")
-    return n_jobs
+    return int(n_jobs)
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import Protocol
 
 from scipy.special import ndtri
@@ -38,7 +39,7 @@ class FisherZ:
     exact = False
 
     def __post_init__(self) -> None:
-        if not 0 < self.alpha < 1:
+        if not (isinstance(self.alpha, Real) and 0 < self.alpha < 1):
             raise OptionError(
                 f"alpha is the level of a test and lies between 0 and 1, not {self.alpha!r}; try alpha=0.001."
             )
@@ -66,7 +67,7 @@ class Tolerance:
     exact = True
 
     def __post_init__(self) -> None:
-        if not 0 <= self.tolerance < 1:
+        if not (isinstance(self.tolerance, Real) and 0 <= self.tolerance < 1):
             raise OptionError(f"tolerance lies in [0, 1), not {self.tolerance!r}; the default is 1e-8.")
 
     def __call__(self, size: int) -> float:

@@ -33,15 +33,17 @@ class Trace:
     Attributes
     ----------
     node, removal, fill, degree, threshold
-        The variable removed, its scores R, F and D at that moment, and the threshold of an edge then.
+        The variable removed, its scores R, F and D at that moment, and the threshold of an edge then. With
+        pairs="neighbours" R and F count pairs of its neighbours only.
     ties
         How many choices were equally good; 1 means the data alone decided.
     search
         Which call of RFDStep removed it: with depth > 1 a call may remove several variables.
     removed_edges, filled_edges
-        The edges that went and came, as (m, 2) arrays of variables per step; None above the recorded size.
+        All edges that went and came, as (m, 2) arrays of variables per step; None above the recorded size.
     smallest_margin
-        The least distance of any partial correlation to its threshold: how near a decision was to rounding.
+        The least distance to its threshold of any partial correlation in the graphs passed through: how near an
+        edge was to rounding.
     capped
         How many calls of RFDStep dropped paths because of ``max_paths``.
     """
@@ -57,6 +59,12 @@ class Trace:
     filled_edges: tuple[Integers, ...] | None
     smallest_margin: float
     capped: int
+
+    def __post_init__(self) -> None:
+        for entry in vars(self).values():
+            for array in entry if isinstance(entry, tuple) else (entry,):
+                if isinstance(array, np.ndarray):
+                    array.setflags(write=False)
 
     def __len__(self) -> int:
         return len(self.node)

@@ -97,7 +97,12 @@ def ancestors(dag: ArrayLike, nodes: list[int]) -> set[int]:
 
 def check_nodes(nodes: ArrayLike, size: int) -> list[int]:
     """Return the nodes as a list of integers; raise when one is unknown or listed twice."""
-    found = [int(node) for node in np.asarray(nodes, dtype=np.int64).ravel()]
+    given = np.asarray(nodes).ravel()
+    if given.size and given.dtype.kind not in "iu":
+        raise GraphError(
+            f"Nodes are numbers of rows and columns, not {listed(given.tolist())}; a result has them as causal_order."
+        )
+    found = [int(node) for node in given]
     unknown = [node for node in found if not 0 <= node < size]
     if unknown:
         raise GraphError(f"Found nodes {listed(unknown)}; the graph has nodes 0 to {size - 1}.")
