@@ -99,7 +99,7 @@ class Moments:
                 "has no correlation; drop these columns."
             )
         factor /= norms
-        return cls(labels, n, factor, means * units, norms * units / math.sqrt(n - 1))
+        return cls(labels, n, factor, means * units, norms / math.sqrt(n - 1) * units)
 
     @classmethod
     def from_correlation(
