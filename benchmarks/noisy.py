@@ -66,9 +66,11 @@ def complete(rows: Floats, true: Graph) -> Answer:
 
 
 CONTENDERS: dict[str, Callable[[Floats, Graph], Answer]] = {
-    "rfd": learned(),
-    "rfd, pairs=neighbours": learned(pairs="neighbours"),
-    "rfd, depth=2": learned(depth=2),
+    "soft (default)": learned(),
+    "soft, refine=False": learned(refine=False),
+    "rfd": learned(rule="rfd"),
+    "rfd, pairs=neighbours": learned(rule="rfd", pairs="neighbours"),
+    "rfd, depth=2": learned(rule="rfd", depth=2),
     "min-degree": learned(rule="min-degree"),
     "true order": of_true_order,
     "empty graph": empty,

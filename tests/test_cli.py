@@ -88,6 +88,10 @@ def test_options_reach_the_library(tmp_path):
         (["learn", "{data}", "--alpha", "2"], 2, "alpha"),
         (["learn", "{data}", "--depth", "0"], 2, "depth"),
         (["learn", "{data}", "--rule", "magic"], 2, "magic"),
+        (["learn", "{data}", "--beam", "wide"], 2, "beam"),
+        (["learn", "{data}", "--beam", "0"], 2, "beam"),
+        (["learn", "{data}", "--penalty", "nan"], 2, "penalty"),
+        (["learn", "{data}", "--time-limit", "0"], 2, "--time-limit"),
         (["learn", "{data}", "--n-samples", "10"], 2, "--n-samples goes with"),
         (["learn", "{data}", "--seed", "-1"], 2, "--seed"),
         (["learn", "{data}", "--delimiter", "tabs"], 2, "delimiter"),
@@ -115,9 +119,10 @@ def test_exit_status_and_message(folder, tmp_path, words, status, message):
 def test_choices_are_those_of_the_library():
     from rfdag.data import INPUTS
     from rfdag.eliminate import RULES
-    from rfdag.settings import PAIRS
+    from rfdag.settings import PAIRS, PARENTS
 
-    assert [entry.value for entry in cli.Rule] == list(RULES)
+    assert [entry.value for entry in cli.Rule] == ["soft", *RULES]
+    assert [entry.value for entry in cli.Parents] == list(PARENTS)
     assert [entry.value for entry in cli.Input] == list(INPUTS)
     assert [entry.value for entry in cli.Pairs] == list(PAIRS)
 
@@ -125,7 +130,7 @@ def test_choices_are_those_of_the_library():
 def test_version_and_help_show_defaults():
     assert run("--version").stdout == f"rfdag {rfdag.__version__}\n"
     text = run("learn", "--help").stdout
-    for default in ("default: rfd", "default: 1]", "default: 0.001", "default: all", "default: data"):
+    for default in ("default: soft", "default: 1]", "default: 2.0", "default: 0.001", "default: all", "default: data"):
         assert default in text
 
 

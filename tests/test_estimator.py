@@ -33,7 +33,8 @@ def sem():
 
 def test_attributes_are_the_results(sem):
     frame = pd.DataFrame(sample(sem, 500, rng=2), columns=list("abcdef"))
-    found, expected = RFD(depth=2, alpha=0.01).fit(frame), rfdag.learn(frame, depth=2, alpha=0.01)
+    options = {"rule": "rfd", "depth": 2, "alpha": 0.01}
+    found, expected = RFD(**options).fit(frame), rfdag.learn(frame, **options)
     assert tuple(found.order_) == expected.order
     assert [frame.columns[at] for at in found.causal_order_] == list(expected.order)
     np.testing.assert_array_equal(found.dag_, expected.dag)
@@ -64,15 +65,18 @@ def test_score_is_the_gaussian_log_likelihood(sem):
 
 def test_grid_search_prefers_a_level_that_fits(sem):
     rows = sample(sem, 300, rng=5)
-    search = GridSearchCV(RFD(), {"alpha": [1e-300, 1e-3]}, cv=3).fit(rows)
+    search = GridSearchCV(RFD(rule="rfd"), {"alpha": [1e-300, 1e-3]}, cv=3).fit(rows)
     assert search.best_params_ == {"alpha": 1e-3}
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    search = GridSearchCV(RFD(), {"penalty": [2.0, 1e6]}, cv=3).fit(rows)
+    assert search.best_params_ == {"penalty": 2.0}
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
 def test_pipelines_and_clones(sem):
     rows = sample(sem, 300, rng=6)
-    pipeline = make_pipeline(StandardScaler(), RFD(depth=2)).fit(rows)
-    np.testing.assert_array_equal(pipeline[-1].dag_, RFD(depth=2).fit(rows).dag_)
-    assert clone(RFD(depth=3)).depth == 3
+    pipeline = make_pipeline(StandardScaler(), RFD(beam=4)).fit(rows)
+    np.testing.assert_array_equal(pipeline[-1].dag_, RFD(beam=4).fit(rows).dag_)
+    assert clone(RFD(beam=3)).beam == 3
     with pytest.raises(NotFittedError):
         RFD().score(rows)

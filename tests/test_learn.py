@@ -22,13 +22,17 @@ def rows():
     return sample(linear_sem(random_dag(60, degree=6, rng=1), rng=1), 400, rng=1)
 
 
-@pytest.mark.parametrize("options", [{}, {"pairs": "neighbours"}, {"rule": "max-remove"}, {"depth": 2}])
+@pytest.mark.parametrize(
+    "options", [{}, {"pairs": "neighbours", "rule": "rfd"}, {"rule": "max-remove"}, {"rule": "rfd", "depth": 2}]
+)
 def test_equal_input_gives_equal_output_on_any_number_of_threads(rows, options):
     first = rfdag.learn(rows, n_jobs=1, **options)
     for n_jobs in (1, 2, 5, None):
         again = rfdag.learn(rows, n_jobs=n_jobs, **options)
         assert again.order == first.order
         assert list(again.trace) == list(first.trace)
+        assert again.score == first.score
+        np.testing.assert_array_equal(again.dag, first.dag)
 
 
 def test_random_state(rows):
@@ -40,7 +44,7 @@ def test_random_state(rows):
 
 def test_progress_can_be_listened_to(rows):
     shares = []
-    rfdag.learn(rows, progress=shares.append)
+    rfdag.learn(rows, rule="rfd", progress=shares.append)
     assert shares == sorted(shares)
     assert shares[-1] == 1
     assert len(shares) == 60
@@ -48,7 +52,7 @@ def test_progress_can_be_listened_to(rows):
 
 def test_timings_cover_the_run(rows):
     timings = rfdag.learn(rows).timings
-    assert set(timings) == {"moments", "precision", "elimination"}
+    assert set(timings) == {"moments", "precision", "elimination", "refinement"}
     assert all(seconds > 0 for seconds in timings.values())
 
 
@@ -155,10 +159,10 @@ def test_public_names():
 def test_memory_beyond_the_data_is_at_most_four_matrices(n):
     p = 300
     rows = sample(linear_sem(random_dag(p, degree=8, rng=1), rng=1), n, rng=1)
-    rfdag.learn(rows)
+    rfdag.learn(rows, rule="rfd")
     tracemalloc.start()
     try:
-        rfdag.learn(rows)
+        rfdag.learn(rows, rule="rfd")
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

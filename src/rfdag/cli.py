@@ -41,6 +41,9 @@ OPTIONS = {
     "alpha": "--alpha",
     "depth": "--depth",
     "rule": "--rule",
+    "beam": "--beam",
+    "parents": "--parents",
+    "time_limit": "--time-limit",
     "max_paths": "--max-paths",
     "density": "--density",
     "degree": "--degree",
@@ -52,6 +55,7 @@ Command = TypeVar("Command", bound=Callable[..., None])
 class Rule(StrEnum):
     """How the next variable is chosen."""
 
+    SOFT = "soft"
     RFD = "rfd"
     MIN_DEGREE = "min-degree"
     MIN_FILL = "min-fill"
@@ -74,6 +78,14 @@ class Pairs(StrEnum):
 
     ALL = "all"
     NEIGHBOURS = "neighbours"
+
+
+class Parents(StrEnum):
+    """How a variable's parents are chosen among its predecessors."""
+
+    AUTO = "auto"
+    BIC = "bic"
+    THRESHOLD = "threshold"
 
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
@@ -132,10 +144,18 @@ def _root(
 @_reported
 def learn(
     data: Annotated[Path, typer.Argument(help="CSV, TSV, NPY or NPZ file; the first line names the columns.")],
-    rule: Annotated[Rule, typer.Option(help="How the next variable is chosen.")] = Rule.RFD,
+    rule: Annotated[Rule, typer.Option(help="How variables are chosen for removal.")] = Rule.SOFT,
+    beam: Annotated[str, typer.Option(help="Partial eliminations that rule soft follows at once, or auto.")] = "auto",
     depth: Annotated[int, typer.Option(help="How many removals rule rfd looks ahead.")] = 1,
     alpha: Annotated[float, typer.Option(help="Level of the test for an edge.")] = 1e-3,
     pairs: Annotated[Pairs, typer.Option(help="Pairs counted as removed or filled.")] = Pairs.ALL,
+    parents: Annotated[Parents, typer.Option(help="How parents are chosen.")] = Parents.AUTO,
+    refine: Annotated[
+        bool | None, typer.Option("--refine/--no-refine", help="Polish the order by BIC; rule soft does unless told.")
+    ] = None,
+    penalty: Annotated[float, typer.Option(help="Price of an edge in the BIC, in units of ln n.")] = 2.0,
+    restarts: Annotated[int, typer.Option(help="How often refinement is repeated.")] = 0,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds after which the best so far is taken.")] = None,
     max_paths: Annotated[int, typer.Option(help="Paths a search of depth > 1 follows at once.")] = 1000,
     input: Annotated[Input, typer.Option(help="What the file holds.")] = Input.DATA,
     n_samples: Annotated[int | None, typer.Option(help="Rows behind a matrix of moments.")] = None,
@@ -159,6 +179,12 @@ def learn(
             input=input.value,  # type: ignore[arg-type]
             n_samples=n_samples,
             rule=rule.value,
+            beam=int(beam) if beam.isdecimal() else beam,  # type: ignore[arg-type]
+            parents=parents.value,  # type: ignore[arg-type]
+            refine="auto" if refine is None else refine,
+            penalty=penalty,
+            restarts=restarts,
+            time_limit=time_limit,
             depth=depth,
             alpha=alpha,
             pairs=pairs.value,  # type: ignore[arg-type]
@@ -182,6 +208,7 @@ def learn(
                 "order": list(result.order),
                 "edges": [edge._asdict() for edge in result.edges],
                 "n_samples": result.n_samples,
+                "score": result.score,
                 "settings": result.settings.to_dict(),
                 "timings": result.timings,
                 "warnings": list(result.warnings),

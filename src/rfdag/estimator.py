@@ -47,19 +47,31 @@ class RFD(BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        rule: str = "rfd",
+        rule: str = "soft",
+        beam: int | Literal["auto"] = "auto",
         depth: int = 1,
         alpha: float = 1e-3,
         pairs: Literal["all", "neighbours"] = "all",
         max_paths: int = 1000,
+        parents: Literal["auto", "bic", "threshold"] = "auto",
+        refine: bool | Literal["auto"] = "auto",
+        penalty: float = 2.0,
+        restarts: int = 0,
+        time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: int | None = None,
     ) -> None:
         self.rule = rule
+        self.beam = beam
         self.depth = depth
         self.alpha = alpha
         self.pairs = pairs
         self.max_paths = max_paths
+        self.parents = parents
+        self.refine = refine
+        self.penalty = penalty
+        self.restarts = restarts
+        self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
 

@@ -4,19 +4,38 @@ from __future__ import annotations
 
 import time
 import warnings as python_warnings
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rfdag import data as data_
 from rfdag.compilation import announce
-from rfdag.eliminate import DenseEngine, Engine, FisherZ, LostPrecision, OracleEngine, Tolerance, eliminate
+from rfdag.eliminate import (
+    DenseEngine,
+    Elimination,
+    Engine,
+    FisherZ,
+    LostPrecision,
+    OracleEngine,
+    Tolerance,
+    eliminate,
+    replay,
+)
 from rfdag.eliminate import _dense_kernels as dense_kernels
 from rfdag.eliminate import _oracle_kernels as oracle_kernels
 from rfdag.eliminate.threads import thread_count
-from rfdag.errors import NumericalError, NumericalWarning
+from rfdag.errors import NumericalError, NumericalWarning, OptionError
 from rfdag.files import TextFormat
+from rfdag.graphs.dag import Graph
 from rfdag.moments import DOUBTFUL, Moments
 from rfdag.progress import Progress
+from rfdag.refine.bic import ScoredOrder
+from rfdag.refine.polish import Deadline, descend, iterate
+from rfdag.refine.portfolio import Attempt, search_orders
 from rfdag.result import Result
 from rfdag.settings import Settings
 
@@ -27,12 +46,18 @@ def learn(
     input: data_.Input = "data",
     n_samples: int | None = None,
     names: Sequence[Hashable] | None = None,
-    rule: str = "rfd",
+    rule: str = "soft",
+    beam: int | Literal["auto"] = "auto",
     depth: int = 1,
     alpha: float = 1e-3,
     pairs: Literal["all", "neighbours"] = "all",
     tolerance: float = 1e-8,
     max_paths: int = 1000,
+    parents: Literal["auto", "bic", "threshold"] = "auto",
+    refine: bool | Literal["auto"] = "auto",
+    penalty: float = 2.0,
+    restarts: int = 0,
+    time_limit: float | None = None,
     delimiter: str | None = None,
     decimal: str = ".",
     header: bool | None = None,
@@ -55,8 +80,12 @@ def learn(
     names
         One name per column, where ``data`` has none or others are wanted. Arrays are numbered from 0.
     rule
-        How the next variable is chosen: "rfd" (the Removal-Fill-Degree algorithm), or one of its baselines
-        "min-degree", "min-fill", "max-remove" and "random".
+        How variables are chosen for removal: "soft" weighs edges by their evidence and searches with a beam; "rfd"
+        is the paper's Removal-Fill-Degree algorithm with its hard counts; "min-degree", "min-fill", "max-remove"
+        and "random" are the paper's baselines. On exact input "soft" is "rfd".
+    beam
+        How many partial eliminations rule "soft" follows at once. "auto" widens from 8 to 128 while the score
+        improves. A beam of width B over p variables holds about 2 · B · p² doubles.
     depth
         How many removals "rfd" looks ahead while no candidate is certified: the paper's w.
     alpha
@@ -68,6 +97,20 @@ def learn(
         Size of a partial correlation that counts as zero in an exact precision matrix.
     max_paths
         How many paths a search of depth > 1 follows at once; ``result.trace.capped`` tells if that bit.
+    parents
+        How a variable's parents are chosen among its predecessors: "bic" grows and shrinks them by the Gaussian
+        BIC; "threshold" takes its neighbours at its removal, the paper's D_π at level alpha. "auto" is "bic" for
+        rule "soft" and for refined orders, else "threshold".
+    refine
+        Whether the order is polished by taking variables out and putting them back where the BIC is best. "auto"
+        does so for rule "soft". Exact input is not refined.
+    penalty
+        Price of an edge in the BIC, in units of ln n.
+    restarts
+        How often refinement is repeated from the best order, disturbed a little.
+    time_limit
+        Seconds after which the best order so far is returned; with restarts=0, refinement is repeated until then.
+        The first beam always finishes.
     delimiter, decimal, header
         How a text file is written: the character between its cells (a comma for CSV and a tab for TSV unless
         given), its decimal sign, and whether the first line names the columns (it does, unless it holds only
@@ -104,13 +147,20 @@ def learn(
     clock = _Clock()
     settings = Settings.checked(
         rule=rule,
+        beam=beam,
         depth=depth,
         alpha=alpha,
         pairs=pairs,
         tolerance=tolerance,
         max_paths=max_paths,
+        parents=parents,
+        refine=refine,
+        penalty=penalty,
+        restarts=restarts,
+        time_limit=time_limit,
         random_state=random_state,
     )
+    deadline = Deadline.after(time_limit)
     threads = thread_count(n_jobs)
     with Progress(progress) as bar:
         bar.stage("Reading")
@@ -125,37 +175,121 @@ def learn(
         clock.lap("moments")
         engine = _engine(evidence, settings, threads, bar)
         clock.lap("precision")
-        try:
-            elimination = eliminate(
-                engine,
-                rule,
-                depth=depth,
-                max_paths=max_paths,
-                generator=settings.generator(),
-                report=bar.stage("Eliminating"),
-            )
-        except LostPrecision as lost:
-            pair = " and ".join(repr(evidence.names[at]) for at in lost.variables)
-            raise NumericalError(
-                f"{pair} became deterministic functions of each other during the elimination: the columns are too "
-                "nearly dependent for double precision. Drop one of the two, or combine them."
-            ) from None
-        clock.lap("elimination")
+        with _naming(evidence.names):
+            found = _search(evidence, engine, settings, threads, deadline, bar)
+            clock.lap("elimination")
+            found = _refine(found, evidence, settings, deadline, bar)
+        clock.lap("refinement")
     result = Result(
         names=evidence.names,
-        order=tuple(evidence.names[at] for at in elimination.order),
-        dag=elimination.dag,
-        trace=elimination.trace,
+        order=tuple(evidence.names[at] for at in found.order),
+        dag=found.dag,
+        trace=found.elimination.trace,
         moments=evidence if isinstance(evidence, Moments) else None,
         n_samples=evidence.n_samples if isinstance(evidence, Moments) else None,
+        score=found.score,
+        attempts=found.attempts,
         settings=settings,
         input=input,
         timings=clock.laps,
-        warnings=_doubts(evidence, elimination.trace.smallest_margin, engine.settled, tolerance),
+        warnings=(
+            *_doubts(evidence, found.elimination.trace.smallest_margin, engine.settled, tolerance),
+            *found.notes,
+        ),
     )
     for warning in result.warnings:
         python_warnings.warn(warning, NumericalWarning, stacklevel=2)
     return result
+
+
+@dataclass(frozen=True)
+class _Found:
+    """An order and DAG on their way to a result."""
+
+    order: NDArray[np.int64]
+    dag: Graph
+    elimination: Elimination
+    scored: ScoredOrder | None = None
+    attempts: tuple[Attempt, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def score(self) -> float | None:
+        return None if self.scored is None else self.scored.total
+
+
+def _search(
+    evidence: Moments | data_.Oracle,
+    engine: Engine,
+    settings: Settings,
+    threads: int,
+    deadline: Deadline,
+    bar: Progress,
+) -> _Found:
+    """Find an order: by a portfolio of beams for rule "soft" on data, by the rule's own elimination otherwise."""
+    report = bar.stage("Eliminating")
+    if settings.rule != "soft" or isinstance(evidence, data_.Oracle) or evidence.n_samples is None:
+        elimination = eliminate(
+            engine,
+            "rfd" if settings.rule == "soft" else settings.rule,
+            depth=settings.depth,
+            max_paths=settings.max_paths,
+            generator=settings.generator(),
+            report=report,
+        )
+        return _Found(elimination.order, elimination.dag, elimination)
+    if settings.depth > 1:
+        raise OptionError("On data only rule 'rfd' looks ahead by depth; rule 'soft' does so by its beam.")
+    outcome = search_orders(
+        evidence.partial_correlations(),
+        evidence.correlation,
+        evidence.n_samples,
+        width=settings.beam,
+        penalty=settings.penalty,
+        refine=settings.refined,
+        threads=threads,
+        generator=settings.generator(),
+        deadline=deadline,
+        report=report,
+    )
+    elimination = replay(engine, outcome.eliminated)
+    if settings.by_bic:
+        return _Found(outcome.best.order, outcome.best.dag, elimination, outcome.best, outcome.attempts)
+    return _Found(elimination.order, elimination.dag, elimination, attempts=outcome.attempts)
+
+
+def _refine(
+    found: _Found, evidence: Moments | data_.Oracle, settings: Settings, deadline: Deadline, bar: Progress
+) -> _Found:
+    """Choose parents by BIC where asked, and polish the order where asked."""
+    if isinstance(evidence, data_.Oracle) or evidence.n_samples is None or not settings.by_bic:
+        return found
+    report = bar.stage("Refining")
+    scored = found.scored or ScoredOrder(
+        evidence.correlation, evidence.n_samples, found.order, settings.penalty, found.dag
+    )
+    notes: tuple[str, ...] = ()
+    if settings.refined:
+        generator = settings.generator() or np.random.default_rng(0)
+        try:
+            descend(scored, generator, deadline, report)
+            scored = iterate(scored, generator, settings.restarts, deadline, report)
+        except KeyboardInterrupt:
+            notes = ("Refinement was interrupted; this is the best order found until then.",)
+    return replace(found, order=scored.order, dag=scored.dag, scored=scored, notes=notes)
+
+
+@contextmanager
+def _naming(names: tuple[Hashable, ...]) -> Iterator[None]:
+    """Turn an engine's numbers of spoilt variables into an error that names them."""
+    try:
+        yield
+    except LostPrecision as lost:
+        pair = " and ".join(repr(names[at]) for at in lost.variables)
+        raise NumericalError(
+            f"{pair} became deterministic functions of each other during the elimination: the columns are too nearly "
+            "dependent for double precision. Drop one of the two, or combine them."
+        ) from None
 
 
 def _engine(evidence: Moments | data_.Oracle, settings: Settings, threads: int, bar: Progress) -> Engine:

@@ -18,6 +18,7 @@ from rfdag.files import write_text
 from rfdag.graphs.dag import Graph
 from rfdag.graphs.equivalence import cpdag
 from rfdag.moments import Moments
+from rfdag.refine.portfolio import Attempt
 from rfdag.settings import Settings
 
 if TYPE_CHECKING:
@@ -53,11 +54,16 @@ class Result:
     dag
         (p, p) int8 matrix; 1 at (i, j) means i → j.
     trace
-        Every step of the elimination, the first removed (a sink) first.
+        Every step of the winning elimination, before any refinement, the first removed (a sink) first.
     moments
         Sample size and correlation of the data; None for an oracle, or when a file left them out.
     n_samples
         The number of rows behind the result; None when the input was exact.
+    score
+        Gaussian BIC of the DAG, n Σ ln var(y | parents) + λ ln n · edges over standardised variables; smaller is
+        better. None when parents were not chosen by it.
+    attempts
+        The beams that rule "soft" tried, with their settings, widths and scores.
     settings
         The options of the run.
     input
@@ -74,6 +80,8 @@ class Result:
     trace: Trace = field(repr=False)
     moments: Moments | None = field(repr=False)
     n_samples: int | None
+    score: float | None
+    attempts: tuple[Attempt, ...] = field(repr=False)
     settings: Settings
     input: str
     timings: dict[str, float] = field(repr=False)
@@ -89,7 +97,8 @@ class Result:
     @property
     def causal_order(self) -> NDArray[np.int64]:
         """The order as column numbers, a source first."""
-        return self.trace.node[::-1].copy()
+        place = {name: at for at, name in enumerate(self.names)}
+        return np.array([place[name] for name in self.order])
 
     @cached_property
     def cpdag(self) -> Graph:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
+from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -12,18 +14,25 @@ from rfdag.eliminate.thresholds import FisherZ, Tolerance
 from rfdag.errors import OptionError
 
 PAIRS = ("all", "neighbours")
+PARENTS = ("auto", "bic", "threshold")
 
 
 @dataclass(frozen=True)
 class Settings:
     """Every option that can change the answer; `rfdag.learn` says what each means."""
 
-    rule: str = "rfd"
+    rule: str = "soft"
+    beam: int | Literal["auto"] = "auto"
     depth: int = 1
     alpha: float = 1e-3
     pairs: Literal["all", "neighbours"] = "all"
     tolerance: float = 1e-8
     max_paths: int = 1000
+    parents: Literal["auto", "bic", "threshold"] = "auto"
+    refine: bool | Literal["auto"] = "auto"
+    penalty: float = 2.0
+    restarts: int = 0
+    time_limit: float | None = None
     random_state: int | None = None
 
     @classmethod
@@ -34,19 +43,50 @@ class Settings:
         )
 
     def __post_init__(self) -> None:
-        find_rule(self.rule)
+        if self.rule != "soft":
+            find_rule(self.rule)
         FisherZ(n_samples=1, alpha=self.alpha)
         Tolerance(self.tolerance)
         _require_whole("depth", self.depth)
         _require_whole("max_paths", self.max_paths)
-        if self.depth > 1 and self.rule != "rfd":
+        if self.depth > 1 and self.rule not in ("rfd", "soft"):
             raise OptionError(
                 f"Only rule 'rfd' looks ahead; with rule={self.rule!r} leave depth at 1, not {self.depth}."
             )
+        self._check_search()
         if self.random_state is not None:
             _require_whole("random_state", self.random_state, least=0)
         if self.pairs not in PAIRS:
             raise OptionError(f"pairs is 'all' or 'neighbours', not {self.pairs!r}.")
+
+    def _check_search(self) -> None:
+        if self.beam != "auto":
+            _require_whole("beam", self.beam)
+            if self.rule != "soft":
+                raise OptionError(f"A beam belongs to rule 'soft'; with rule={self.rule!r} leave beam at 'auto'.")
+        if self.parents not in PARENTS:
+            raise OptionError(f"parents is 'auto', 'bic' or 'threshold', not {self.parents!r}.")
+        if self.refine not in (True, False, "auto"):
+            raise OptionError(f"refine is True, False or 'auto', not {self.refine!r}.")
+        if self.refined and self.parents == "threshold":
+            raise OptionError(
+                "An order is refined by the BIC of its parents; with parents='threshold' pass refine=False."
+            )
+        if not (isinstance(self.penalty, Real) and 0 <= self.penalty < math.inf):
+            raise OptionError(f"penalty is the price of an edge in units of ln n, at least 0, not {self.penalty!r}.")
+        _require_whole("restarts", self.restarts, least=0)
+        if self.time_limit is not None and not (isinstance(self.time_limit, Real) and self.time_limit > 0):
+            raise OptionError(f"time_limit is a number of seconds above 0, or None, not {self.time_limit!r}.")
+
+    @property
+    def refined(self) -> bool:
+        """Whether the order is polished: by default that of rule "soft" only."""
+        return self.rule == "soft" if self.refine == "auto" else bool(self.refine)
+
+    @property
+    def by_bic(self) -> bool:
+        """Whether parents are chosen by BIC: by default where the order was, or was refined, by it."""
+        return self.rule == "soft" or self.refined if self.parents == "auto" else self.parents == "bic"
 
     def generator(self) -> np.random.Generator | None:
         """Return the generator that breaks ties, or None to break them by lowest index."""

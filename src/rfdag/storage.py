@@ -6,7 +6,7 @@ import datetime
 import json
 import math
 from collections.abc import Hashable
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from rfdag.eliminate.trace import Trace
 from rfdag.errors import FileError, listed
 from rfdag.moments import Moments
+from rfdag.refine.portfolio import Attempt
 from rfdag.settings import Settings
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
         "residual_variances": None if variances is None else variances.tolist(),
         "input": result.input,
         "n_samples": result.n_samples,
+        "score": result.score,
+        "attempts": [asdict(attempt) for attempt in result.attempts],
         "settings": result.settings.to_dict(),
         "timings": result.timings,
         "warnings": list(result.warnings),
@@ -98,6 +101,8 @@ def decode(content: dict[str, Any]) -> Result:
         trace=_decode_trace(content["trace"]),
         moments=_decode_moments(content["moments"], names, content["n_samples"]),
         n_samples=content["n_samples"],
+        score=content["score"],
+        attempts=tuple(Attempt(**attempt) for attempt in content["attempts"]),
         settings=Settings(**content["settings"]),
         input=content["input"],
         regressions=regressions,

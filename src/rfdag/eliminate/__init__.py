@@ -1,7 +1,7 @@
 """Peeling sinks off the moral graph: engines hold the state, rules choose, the search looks ahead."""
 
 from rfdag.eliminate.dense import DenseEngine
-from rfdag.eliminate.elimination import Elimination, eliminate
+from rfdag.eliminate.elimination import Elimination, eliminate, replay
 from rfdag.eliminate.engine import Engine, LostPrecision, Removal
 from rfdag.eliminate.oracle import OracleEngine
 from rfdag.eliminate.rules import RULES
@@ -22,4 +22,5 @@ __all__ = [
     "Tolerance",
     "Trace",
     "eliminate",
+    "replay",
 ]

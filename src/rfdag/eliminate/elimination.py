@@ -66,6 +66,19 @@ def eliminate(
     )
 
 
+def replay(engine: Engine, order: Integers) -> Elimination:
+    """Eliminate in a given order, from its end, and record what happens."""
+    removals = []
+    total = len(order)
+    dag = np.zeros((total, total), np.int8)
+    for variable in order[::-1]:
+        happened = engine.remove(position_of(engine, int(variable)), with_edges=total <= EDGES_UP_TO)
+        dag[happened.parents, variable] = 1
+        removals.append(happened)
+    choices = [Choice((happened.variable,), ties=1, capped=False) for happened in removals]
+    return Elimination(order.copy(), dag, _trace(removals, choices, list(range(total))))
+
+
 def _trace(removals: list[Removal], choices: list[Choice], search_of: list[int]) -> Trace:
     removed = [happened.removed for happened in removals if happened.removed is not None]
     filled = [happened.filled for happened in removals if happened.filled is not None]

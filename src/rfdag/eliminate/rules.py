@@ -56,8 +56,9 @@ def find_rule(name: str) -> Callable[[Engine], Candidates]:
 
     >>> find_rule("rdf")
     Traceback (most recent call last):
-    rfdag.errors.OptionError: There is no rule 'rdf'; the rules are 'rfd', 'min-degree', ...
+    rfdag.errors.OptionError: There is no rule 'rdf'; the rules are 'soft', 'rfd', ...
     """
     if name not in RULES:
-        raise OptionError(f"There is no rule {name!r}; the rules are {listed(RULES, limit=len(RULES))}.")
+        every = ["soft", *RULES]
+        raise OptionError(f"There is no rule {name!r}; the rules are {listed(every, limit=len(every))}.")
     return RULES[name]

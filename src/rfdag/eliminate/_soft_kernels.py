@@ -1,0 +1,138 @@
+"""Compiled loops of the soft rule, over a batch of elimination states.
+
+State b is the matrix K[b, :v, :v] of partial correlations over v remaining variables. With
+φ(z²) = min(z² / c, 1), before = (n − v + 1) / c and after = (n − v + 2) / c, so that φ = min(before · K², 1) now
+and min(after · K'², 1) once a candidate is removed:
+
+    paid[b, k]   D̃_k = Σ_i φ(z²_ik), what removing k costs
+    ahead[b, k]  H − D̃_k − Σ_{i<j ∈ N_k} (φ(z²_ij) − φ(z'²_ij)), what the rest will then still have to pay
+"""
+
+import math
+
+import numpy as np
+
+from rfdag.compilation import kernel
+
+
+# Sums that only rank candidates may be taken in any order, and must be, to run four at a time.
+@kernel(fastmath={"reassoc", "contract"})
+def _weigh(row, v, scale):
+    total = 0.0
+    for j in range(v):
+        x = row[j] * row[j] * scale
+        total += x if x < 1.0 else 1.0
+    return total
+
+
+@kernel(fastmath={"reassoc", "contract"})
+def _gain_of_row(row, a, b, i, a_i, b_i, stop, before, after):
+    """Return Σ_j<stop φ(z²_ij) − φ(z'²_ij), rows and factors given contiguously."""
+    total = 0.0
+    for j in range(stop):
+        x = row[j] * row[j] * before
+        y = row[j] + a_i * a[j]
+        y = y * y * (b_i * b[j])
+        total += (x if x < 1.0 else 1.0) - (y if y < 1.0 else 1.0)
+    return total
+
+
+@kernel()
+def _gain(K, v, k, before, after, near_square, near, a, b, packed):
+    """Return R̃_k − F̃_k: how much lighter the pairs of neighbours of k become when k is removed."""
+    m = 0
+    row = K[k]
+    for i in range(v):
+        square = row[i] * row[i]
+        if square > near_square and i != k:
+            near[m] = i
+            a[m] = row[i]
+            b[m] = 1.0 / max(1.0 - square, 1e-12)
+            m += 1
+    total = 0.0
+    for s in range(1, m):
+        source = K[near[s]]
+        for t in range(s):
+            packed[t] = source[near[t]]
+        total += _gain_of_row(packed, a, b, s, a[s], b[s] * after, s, before, after)
+    return total
+
+
+@kernel()
+def costs(K, v, n, c, z_near, first, step, paid, ahead):
+    """Fill paid and ahead of the states first, first + step and so on."""
+    before = (n - v + 1.0) / c
+    after = (n - v + 2.0) / c
+    near_square = z_near * z_near / (n - v + 1.0)
+    near = np.empty(v, np.int64)
+    a, b, packed = np.empty(v), np.empty(v), np.empty(v)
+    for state in range(first, len(paid), step):
+        matrix = K[state]
+        total = 0.0
+        for k in range(v):
+            # The diagonal weighs 1.
+            paid[state, k] = _weigh(matrix[k], v, before) - min(before, 1.0)
+            total += paid[state, k]
+        for k in range(v):
+            gain = _gain(matrix, v, k, before, after, near_square, near, a, b, packed)
+            ahead[state, k] = total / 2 - paid[state, k] - gain
+
+
+@kernel()
+def select(values, keys, width, states, positions):
+    """Choose the ``width`` least values of different keys; return how many were chosen.
+
+    Of equal keys, which mean equal removed sets, the least value is kept; ties go to the earlier entry.
+    """
+    count = 0
+    taken = np.empty(width, np.uint64)
+    flat = values.ravel()
+    columns = values.shape[1]
+    for e in np.argsort(flat, kind="mergesort"):
+        key = keys[e // columns, e % columns]
+        known = False
+        for s in range(count):
+            if taken[s] == key:
+                known = True
+                break
+        if known:
+            continue
+        taken[count] = key
+        states[count] = e // columns
+        positions[count] = e % columns
+        count += 1
+        if count == width:
+            break
+    return count
+
+
+@kernel()
+def extend(K, v, states, positions, first, step, successors):
+    """Write into successors[e] the state states[e] without the variable at positions[e].
+
+    The last variable takes the place of the one removed. Entries are kept inside [−1, 1]: where rounding or
+    near-determinism would leave it, the pair is as strong as can be.
+    """
+    a, u = np.empty(v), np.empty(v)
+    last = v - 1
+    for e in range(first, len(states), step):
+        source = K[states[e]]
+        target = successors[e]
+        k = positions[e]
+        for i in range(v):
+            a[i] = source[k, i]
+        a[k] = a[last]
+        for i in range(last):
+            u[i] = 1.0 / math.sqrt(max(1.0 - a[i] * a[i], 1e-12))
+        for i in range(last):
+            row = source[last if i == k else i]
+            goal = target[i]
+            a_i = a[i]
+            u_i = u[i]
+            for j in range(last):
+                goal[j] = (row[j] + a_i * a[j]) * (u_i * u[j])
+            if k < last:
+                goal[k] = (row[last] + a_i * a[k]) * (u_i * u[k])
+            for j in range(last):
+                goal[j] = min(max(goal[j], -1.0), 1.0)
+            goal[i] = 1.0

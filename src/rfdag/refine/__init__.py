@@ -1,0 +1,1 @@
+"""Polishing an order by its Gaussian BIC."""

@@ -1,0 +1,202 @@
+"""The soft cost, the beam and the BIC, against their definitions read literally."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rfdag.eliminate import DenseEngine, FisherZ, OracleEngine, eliminate
+from rfdag.eliminate.beam import EngineStates, SoftStates, beam_search
+from rfdag.moments import Moments
+from rfdag.refine.bic import ScoredOrder
+from rfdag.refine.polish import Deadline, descend, iterate
+from rfdag.refine.portfolio import search_orders
+from strategies import dags, samples
+
+COSTS = st.tuples(st.sampled_from([2.0, 4.0, 9.0]), st.sampled_from([0.0, 2.0, 2.5]))
+
+
+def literal_costs(rows, variables, c, z_near):
+    """D̃ and the bound ahead of every variable, from partial correlations computed afresh for every set."""
+    moments, n, v = Moments.from_data(rows), len(rows), len(variables)
+
+    def weights(left):
+        K = moments.partial_correlations(left)
+        return K, np.minimum((n - len(left) + 1) * K**2 / c, 1.0)
+
+    K, now = weights(variables)
+    pairs = list(itertools.combinations(range(v), 2))
+    total = sum(now[i, j] for i, j in pairs)
+    paid, ahead = [], []
+    for k in range(v):
+        others = [i for i in range(v) if i != k]
+        _, later = weights([variables[i] for i in others])
+        near = [i for i in others if math.sqrt(n - v + 1) * abs(K[i, k]) > z_near]
+        gain = sum(now[i, j] - later[others.index(i), others.index(j)] for i, j in itertools.combinations(near, 2))
+        paid.append(sum(now[i, k] for i in others))
+        ahead.append(total - paid[-1] - gain)
+    return paid, ahead
+
+
+@settings(max_examples=40)
+@given(samples(3, 6), COSTS, st.integers(0, 2**32 - 1), st.integers(1, 3))
+def test_soft_costs_along_an_elimination(rows, setting, seed, threads):
+    c, z_near = setting
+    generator = np.random.default_rng(seed)
+    partial = Moments.from_data(rows).partial_correlations()
+    states = SoftStates(partial, len(rows), 3, c=c, z_near=z_near, threads=threads)
+    while states.variables.shape[1] > 2:
+        paid, ahead = states.costs()
+        for state, variables in enumerate(states.variables):
+            expected = literal_costs(rows, variables.tolist(), c, z_near)
+            np.testing.assert_allclose(paid[state], expected[0], atol=1e-7)
+            np.testing.assert_allclose(ahead[state], expected[1], atol=1e-7)
+        count, v = states.variables.shape
+        chosen = generator.integers(count, size=3)
+        states.extend(chosen, generator.integers(v, size=3))
+
+
+def literal_payment(rows, order, c):
+    """G(π): the soft degrees of all variables at the moment of their removal."""
+    moments, n = Moments.from_data(rows), len(rows)
+    total = 0.0
+    for size in range(len(order), 1, -1):
+        K = moments.partial_correlations(list(order[:size]))
+        total += np.minimum((n - size + 1) * K[-1, :-1] ** 2 / c, 1.0).sum()
+    return total
+
+
+@settings(max_examples=30)
+@given(samples(3, 5))
+def test_a_wide_beam_finds_the_cheapest_of_all_orders(rows):
+    p = rows.shape[1]
+    states = SoftStates(Moments.from_data(rows).partial_correlations(), len(rows), 2**p, c=4.0)
+    found = beam_search(states, 2**p, mu=0.0)
+    best = min(literal_payment(rows, order, 4.0) for order in itertools.permutations(range(p)))
+    assert found.costs[0] == pytest.approx(best, abs=1e-6)
+    for order, cost in zip(found.orders, found.costs, strict=True):
+        assert cost == pytest.approx(literal_payment(rows, order, 4.0), abs=1e-6)
+        assert sorted(order) == list(range(p))
+
+
+@settings(max_examples=30)
+@given(samples(3, 6), st.sampled_from([0.25, 0.5, 1.0]))
+def test_a_beam_of_one_is_greedy(rows, mu):
+    found = beam_search(SoftStates(Moments.from_data(rows).partial_correlations(), len(rows), 1, c=4.0), 1, mu)
+    left, removed = list(range(rows.shape[1])), []
+    while len(left) > 1:
+        paid, ahead = literal_costs(rows, left, 4.0, 2.5)
+        values = np.round(np.array(paid) + mu * np.array(ahead), 9)
+        removed.append(found.orders[0][len(left) - 1])
+        assert values[left.index(removed[-1])] == pytest.approx(values.min(), abs=1e-6)
+        left.remove(removed[-1])
+
+
+@given(dags(2, 6))
+def test_a_wide_beam_of_hard_counts_finds_a_sparsest_order(dag):
+    """Over all removed sets and μ = 0 the beam is the sparsest permutation itself."""
+    found = beam_search(EngineStates(OracleEngine(dag)), 2 ** len(dag), mu=0.0)
+    assert found.costs[0] == dag.sum()
+
+
+@settings(max_examples=25)
+@given(samples(3, 6))
+def test_hard_states_cost_what_the_engine_counts(rows):
+    partial = Moments.from_data(rows).partial_correlations()
+    states = EngineStates(DenseEngine(partial, FisherZ(len(rows), 0.05)))
+    engine = DenseEngine(partial, FisherZ(len(rows), 0.05))
+    paid, ahead = states.costs()
+    edges = engine.adjacency().sum() // 2
+    for k in range(rows.shape[1]):
+        twin = engine.copy()
+        happened = twin.remove(k)
+        assert paid[0, k] == len(happened.parents)
+        assert ahead[0, k] == twin.adjacency().sum() // 2
+        assert ahead[0, k] == edges - paid[0, k] - happened.removal + happened.fill
+
+
+def literal_score(rows, y, parents, penalty):
+    centred = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    residual = centred[:, y]
+    if parents:
+        weights, *_ = np.linalg.lstsq(centred[:, parents], centred[:, y], rcond=None)
+        residual = residual - centred[:, parents] @ weights
+    n = len(rows)
+    return n * math.log((residual**2).mean()) + penalty * math.log(n) * len(parents)
+
+
+def scored(rows, order, penalty=2.0):
+    return ScoredOrder(Moments.from_data(rows).correlation, len(rows), np.array(order), penalty)
+
+
+@given(samples(2, 7), st.randoms(use_true_random=False), st.sampled_from([0.5, 2.0]))
+def test_chosen_parents_are_locally_best(rows, random, penalty):
+    """Scores are those of least squares, and no parent more or fewer would be better."""
+    order = list(range(rows.shape[1]))
+    random.shuffle(order)
+    found = scored(rows, order, penalty)
+    total = 0.0
+    for at, y in enumerate(order):
+        parents = np.flatnonzero(found.dag[:, y]).tolist()
+        assert set(parents) <= set(order[:at])
+        score = literal_score(rows, y, parents, penalty)
+        total += score
+        for other in order[:at]:
+            changed = [k for k in parents if k != other] if other in parents else [*parents, other]
+            assert literal_score(rows, y, changed, penalty) > score - 1e-5
+    assert found.total == pytest.approx(total, abs=1e-4)
+
+
+@given(samples(3, 7), st.randoms(use_true_random=False), st.integers(0, 2**32 - 1))
+def test_refinement_never_raises_the_score(rows, random, seed):
+    order = list(range(rows.shape[1]))
+    random.shuffle(order)
+    generator = np.random.default_rng(seed)
+    found = scored(rows, order)
+    for variable in range(len(order)):
+        before = found.total
+        change = found.reinsert(variable)
+        assert change <= 0
+        assert found.total == pytest.approx(before + change, abs=1e-6)
+        assert sorted(found.order) == list(range(len(order)))
+    descend(found, generator)
+    assert [found.reinsert(variable) for variable in range(len(order))] == [0.0] * len(order)
+    again = iterate(found, generator, restarts=3)
+    assert again.total <= found.total
+    rank = np.argsort(again.order)
+    sources, targets = np.nonzero(again.dag)
+    assert (rank[sources] < rank[targets]).all()
+
+
+@settings(max_examples=20)
+@given(samples(3, 5, min_rows=100))
+def test_the_search_finds_the_best_of_all_orders_of_few_variables(rows):
+    """On up to five variables, refined beams reach the least score over all orders, or very nearly."""
+    best = min(scored(rows, order).total for order in itertools.permutations(range(rows.shape[1])))
+    moments = Moments.from_data(rows)
+    outcome = search_orders(moments.partial_correlations(), moments.correlation, len(rows))
+    assert best - 1e-6 <= outcome.best.total <= best + 0.02 * abs(best) + 12
+
+
+def test_a_passed_deadline_ends_the_search_with_an_answer():
+    rows = np.random.default_rng(1).normal(size=(100, 8))
+    moments = Moments.from_data(rows)
+    over = Deadline.after(1e-9)
+    outcome = search_orders(moments.partial_correlations(), moments.correlation, 100, deadline=over)
+    assert len(outcome.attempts) == 3
+    assert {attempt.width for attempt in outcome.attempts} == {8}
+    assert sorted(outcome.best.order) == list(range(8))
+    assert descend(outcome.best, np.random.default_rng(0), over) == 0
+
+
+@given(dags(2, 7))
+def test_one_state_per_removed_set(dag):
+    """Keys tell sets apart: a beam as wide as there are sets holds every set once."""
+    found = beam_search(EngineStates(OracleEngine(dag)), 2 ** len(dag), mu=1.0)
+    assert len({frozenset(order[1:].tolist()) for order in found.orders}) == len(found.orders)
+    assert eliminate(OracleEngine(dag)).dag.sum() >= found.costs[0]
