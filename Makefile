@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= auto
 
-.PHONY: demo test lint format bench clean help
+.PHONY: demo test lint format bench peers clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -40,3 +40,9 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	@touch $(STAMP)
+
+peers:  ## install the peers that benchmarks/accuracy.py compares with, each in its own environment
+	@for list in benchmarks/peers/*.txt; do \
+		home=.peers/$$(basename $$list .txt); \
+		$(PYTHON) -m venv $$home && $$home/bin/python -m pip install --quiet -r $$list numpy || exit 1; \
+	done

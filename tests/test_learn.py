@@ -35,6 +35,60 @@ def test_equal_input_gives_equal_output_on_any_number_of_threads(rows, options):
         np.testing.assert_array_equal(again.dag, first.dag)
 
 
+def test_longer_searches_are_never_worse(rows):
+    plain = rfdag.learn(rows, refine=False, beam=2)
+    refined = rfdag.learn(rows, beam=2)
+    iterated = rfdag.learn(rows, beam=2, restarts=5)
+    assert iterated.score <= refined.score <= plain.score
+    assert {attempt.width for attempt in refined.attempts} == {2}
+    assert rfdag.learn(rows, beam=2, restarts=5).order == iterated.order
+
+
+def test_any_rule_can_be_refined_and_any_order_scored(rows):
+    hard = rfdag.learn(rows, rule="rfd")
+    assert hard.score is None
+    scored = rfdag.learn(rows, rule="rfd", parents="bic")
+    assert scored.order == hard.order
+    refined = rfdag.learn(rows, rule="rfd", refine=True)
+    assert refined.score < scored.score
+    threshold = rfdag.learn(rows, parents="threshold", refine=False)
+    assert threshold.score is None
+    np.testing.assert_array_equal(threshold.dag.sum(axis=0)[threshold.trace.node], threshold.trace.degree)
+
+
+def test_a_time_limit_returns_what_there_is(rows):
+    found = rfdag.learn(rows, time_limit=1e-6)
+    assert len(found.order) == 60
+    assert {attempt.width for attempt in found.attempts} == {8}
+
+
+def test_an_interrupt_returns_the_best_so_far(rows, monkeypatch):
+    from rfdag.refine import portfolio
+
+    calls = []
+    search = portfolio.beam_search
+
+    def interrupted(states, width, mu, **options):
+        calls.append(width)
+        if width > 8:
+            raise KeyboardInterrupt
+        return search(states, width, mu, **options)
+
+    monkeypatch.setattr(portfolio, "beam_search", interrupted)
+    with pytest.warns(rfdag.errors.NumericalWarning, match="interrupted"):
+        found = rfdag.learn(rows)
+    assert max(calls) == 32
+    assert sorted(found.order) == list(range(60))
+    assert "interrupted" in found.warnings[0]
+
+
+def test_exact_input_takes_the_paper_rule():
+    dag = random_dag(12, 0.4, rng=3)
+    soft, hard = rfdag.learn(dag, input="dag", depth=2), rfdag.learn(dag, input="dag", rule="rfd", depth=2)
+    assert soft.order == hard.order
+    assert soft.score is None
+
+
 def test_random_state(rows):
     orders = {seed: rfdag.learn(rows, rule="random", random_state=seed).order for seed in (0, 1, 2)}
     assert len(set(orders.values())) == 3

@@ -39,6 +39,8 @@ from rfdag.refine.portfolio import Attempt, search_orders
 from rfdag.result import Result
 from rfdag.settings import Settings
 
+INTERRUPTED = "The search was interrupted; this is the best order found until then."
+
 
 def learn(
     data: Any,
@@ -110,7 +112,7 @@ def learn(
         How often refinement is repeated from the best order, disturbed a little.
     time_limit
         Seconds after which the best order so far is returned; with restarts=0, refinement is repeated until then.
-        The first beam always finishes.
+        The first, narrow beams always finish.
     delimiter, decimal, header
         How a text file is written: the character between its cells (a comma for CSV and a tab for TSV unless
         given), its decimal sign, and whether the first line names the columns (it does, unless it holds only
@@ -253,8 +255,9 @@ def _search(
         report=report,
     )
     elimination = replay(engine, outcome.eliminated)
+    notes = (INTERRUPTED,) if outcome.interrupted else ()
     if settings.by_bic:
-        return _Found(outcome.best.order, outcome.best.dag, elimination, outcome.best, outcome.attempts)
+        return _Found(outcome.best.order, outcome.best.dag, elimination, outcome.best, outcome.attempts, notes)
     return _Found(elimination.order, elimination.dag, elimination, attempts=outcome.attempts)
 
 
@@ -268,14 +271,15 @@ def _refine(
     scored = found.scored or ScoredOrder(
         evidence.correlation, evidence.n_samples, found.order, settings.penalty, found.dag
     )
-    notes: tuple[str, ...] = ()
-    if settings.refined:
+    notes = found.notes
+    if settings.refined and not notes:
         generator = settings.generator() or np.random.default_rng(0)
         try:
-            descend(scored, generator, deadline, report)
+            if found.scored is None:
+                descend(scored, generator, deadline, report)
             scored = iterate(scored, generator, settings.restarts, deadline, report)
         except KeyboardInterrupt:
-            notes = ("Refinement was interrupted; this is the best order found until then.",)
+            notes = (INTERRUPTED,)
     return replace(found, order=scored.order, dag=scored.dag, scored=scored, notes=notes)
 
 

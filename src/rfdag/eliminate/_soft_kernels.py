@@ -26,7 +26,7 @@ def _weigh(row, v, scale):
 
 
 @kernel(fastmath={"reassoc", "contract"})
-def _gain_of_row(row, a, b, i, a_i, b_i, stop, before, after):
+def _gain_of_row(row, a, b, stop, a_i, b_i, before):
     """Return Σ_j<stop φ(z²_ij) − φ(z'²_ij), rows and factors given contiguously."""
     total = 0.0
     for j in range(stop):
@@ -40,21 +40,26 @@ def _gain_of_row(row, a, b, i, a_i, b_i, stop, before, after):
 @kernel()
 def _gain(K, v, k, before, after, near_square, near, a, b, packed):
     """Return R̃_k − F̃_k: how much lighter the pairs of neighbours of k become when k is removed."""
-    m = 0
     row = K[k]
+    found = 0
     for i in range(v):
-        square = row[i] * row[i]
-        if square > near_square and i != k:
+        # Stored before the question whether it counts: cheaper than a branch no processor foresees.
+        near[found] = i
+        found += row[i] * row[i] > near_square
+    m = 0
+    for t in range(found):
+        i = near[t]
+        if i != k:
             near[m] = i
             a[m] = row[i]
-            b[m] = 1.0 / max(1.0 - square, 1e-12)
+            b[m] = 1.0 / max(1.0 - row[i] * row[i], 1e-12)
             m += 1
     total = 0.0
     for s in range(1, m):
         source = K[near[s]]
         for t in range(s):
             packed[t] = source[near[t]]
-        total += _gain_of_row(packed, a, b, s, a[s], b[s] * after, s, before, after)
+        total += _gain_of_row(packed, a, b, s, a[s], b[s] * after, before)
     return total
 
 

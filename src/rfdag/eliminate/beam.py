@@ -161,7 +161,7 @@ def beam_search(
     """
     p = states.variables.shape[1]
     # A set is known by the XOR of its members' keys; 64 random bits make a collision a curiosity.
-    keys = np.random.default_rng(0).integers(1, 2**63, size=p, dtype=np.uint64)
+    keys = np.random.default_rng(0).integers(1, 2**63, size=(p,)).astype(np.uint64)
     paid = np.zeros(1)
     removed_keys: NDArray[np.uint64] = np.zeros(1, np.uint64)
     removed = np.empty((1, 0), np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
 
@@ -45,12 +46,16 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The best order found, what was tried, the winner's order before refinement, and the moves it took."""
+    """The best order found, what was tried, the winner's order before refinement, and the moves it took.
+
+    ``interrupted`` tells that the user ended the search before it was done.
+    """
 
     best: ScoredOrder
     attempts: tuple[Attempt, ...]
     eliminated: NDArray[np.int64]
     moves: int
+    interrupted: bool = False
 
 
 def search_orders(
@@ -69,7 +74,7 @@ def search_orders(
     """Return the order of least BIC that a portfolio of beams finds.
 
     A fixed width runs every setting once. "auto" starts narrow and goes on four times as wide, with the settings
-    that did best, as long as the (refined) score improves.
+    that did best, as long as the score improves.
 
     Parameters
     ----------
@@ -80,13 +85,13 @@ def search_orders(
     penalty
         λ of the BIC: an edge costs λ ln n.
     refine
-        Whether each round's best order is polished by reinsertion.
+        Whether orders are polished by reinsertion.
     threads
-        How many threads may work on a beam's states.
+        How many threads may be used: for beams of different settings, or for the states of one beam.
     generator
         Decides in which order variables are tried for reinsertion; seed 0 unless given.
     deadline
-        When to stop; the first beam always runs.
+        When to stop; the first round of beams always runs.
     report
         Is told the share done of the beam under way.
     """
@@ -95,37 +100,49 @@ def search_orders(
     p = len(partial)
     _require_memory(p, NARROWEST if width == "auto" else width)
     live = settings_for(partial, n_samples)
+    # Refinement is cheap on sparse graphs and tells a good order from a promising one; on dense graphs it costs
+    # more than the beams, and the best order before it is the best after it.
+    each_round = refine and live == SPARSE_SETTINGS
     now = NARROWEST if width == "auto" else width
     best: ScoredOrder | None = None
     eliminated = np.arange(p)
     attempts: list[Attempt] = []
     moves = 0
-    while True:
-        found: list[tuple[ScoredOrder, tuple[float, float]]] = []
-        for c, mu in live:
-            if best is not None and deadline.passed():
+
+    def attempt(setting: tuple[float, float]) -> tuple[ScoredOrder, tuple[float, float]]:
+        c, mu = setting
+        states = SoftStates(partial, n_samples, now, c=c, threads=threads // workers)
+        orders = beam_search(states, now, mu, report=report).orders[:SCORED_PER_BEAM]
+        return min((ScoredOrder(correlation, n_samples, order, penalty) for order in orders), key=_total), setting
+
+    interrupted = False
+    try:
+        while True:
+            # Beams side by side where there are several, the states of one beam side by side where there is one.
+            workers = min(threads, len(live)) if _fits(p, now * len(live)) else 1
+            with ThreadPoolExecutor(workers) as pool:
+                found = list(pool.map(attempt, live))
+            attempts += [Attempt(*setting, now, scored.total) for scored, setting in found]
+            found.sort(key=lambda entry: _total(entry[0]))
+            champion = found[0][0]
+            start = champion.order.copy()
+            made = descend(champion, generator, deadline) if each_round else 0
+            improved = best is None or _total(champion) < _total(best)
+            if improved:
+                best, eliminated, moves = champion, start, made
+            wider = now * WIDER
+            if width != "auto" or not improved or wider > WIDEST or deadline.passed() or not _fits(p, wider):
                 break
-            states = SoftStates(partial, n_samples, now, c=c, threads=threads)
-            orders = beam_search(states, now, mu, report=report).orders[:SCORED_PER_BEAM]
-            scored = min((ScoredOrder(correlation, n_samples, order, penalty) for order in orders), key=_total)
-            attempts.append(Attempt(c, mu, now, scored.total))
-            found.append((scored, (c, mu)))
-        if not found:
-            break
-        found.sort(key=lambda entry: _total(entry[0]))
-        champion = found[0][0]
-        start = champion.order.copy()
-        made = descend(champion, generator, deadline) if refine else 0
-        improved = best is None or _total(champion) < _total(best)
-        if improved:
-            best, eliminated, moves = champion, start, made
-        wider = now * WIDER
-        if width != "auto" or not improved or wider > WIDEST or deadline.passed() or not _fits(p, wider):
-            break
-        live = tuple(setting for _, setting in found[: max(1, len(live) - 1)])
-        now = wider
+            live = tuple(setting for _, setting in found[: max(1, len(live) - 1)])
+            now = wider
+        if refine and not each_round and best is not None:
+            moves = descend(best, generator, deadline)
+    except KeyboardInterrupt:
+        if best is None:
+            raise
+        interrupted = True
     assert best is not None
-    return Outcome(best, tuple(attempts), eliminated, moves)
+    return Outcome(best, tuple(attempts), eliminated, moves, interrupted)
 
 
 def settings_for(partial: Floats, n_samples: int) -> tuple[tuple[float, float], ...]:
