@@ -284,7 +284,7 @@ def test_too_small_a_sample_size_of_a_matrix():
         ({"depth": 1.5}, ["depth", "whole number"]),
         ({"depth": True}, ["depth", "whole number"]),
         ({"depth": 2, "rule": "min-fill"}, ["Only rule 'rfd' looks ahead"]),
-        ({"rule": "ges"}, ["no rule 'ges'", "'soft', 'rfd', 'min-degree', 'min-fill', 'max-remove', 'random'"]),
+        ({"rule": "ges"}, ["no rule 'ges'", "'soft', 'sp', 'rfd', 'min-degree', 'min-fill', 'max-remove', 'random'"]),
         ({"pairs": "some"}, ["'all' or 'neighbours'"]),
         ({"max_paths": 0}, ["max_paths"]),
         ({"tolerance": -1}, ["tolerance"]),
@@ -297,6 +297,7 @@ def test_too_small_a_sample_size_of_a_matrix():
         ({"beam": "wide"}, ["beam"]),
         ({"beam": 4, "rule": "rfd"}, ["belongs to rule 'soft'"]),
         ({"beam": 10**9}, ["GB", "Use beam="]),
+        ({"depth": 2, "rule": "sp"}, ["Only rule 'rfd' looks ahead"]),
         ({"depth": 2}, ["only rule 'rfd' looks ahead"]),
         ({"parents": "best"}, ["'auto', 'bic' or 'threshold'"]),
         ({"refine": "maybe"}, ["refine is True, False or 'auto'"]),
@@ -328,6 +329,11 @@ def test_labels_of_rows_must_fit_the_columns():
     np.testing.assert_array_equal(shuffled.dag, rfdag.learn(dag, input="dag").dag)
     with refuses(GraphError, "labelled 'w'", "same labels"):
         rfdag.learn(dag.rename(index={"z": "w"}), input="dag")
+
+
+def test_too_many_variables_for_every_set():
+    with refuses(OptionError, "20 have 1e\\+06", "up to 16", "rule='soft'"):
+        rfdag.learn(np.random.default_rng(0).normal(size=(100, 20)), rule="sp")
 
 
 def test_cyclic_dags():

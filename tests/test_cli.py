@@ -121,7 +121,7 @@ def test_choices_are_those_of_the_library():
     from rfdag.eliminate import RULES
     from rfdag.settings import PAIRS, PARENTS
 
-    assert [entry.value for entry in cli.Rule] == ["soft", *RULES]
+    assert [entry.value for entry in cli.Rule] == ["soft", "sp", *RULES]
     assert [entry.value for entry in cli.Parents] == list(PARENTS)
     assert [entry.value for entry in cli.Input] == list(INPUTS)
     assert [entry.value for entry in cli.Pairs] == list(PAIRS)

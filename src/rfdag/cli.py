@@ -56,6 +56,7 @@ class Rule(StrEnum):
     """How the next variable is chosen."""
 
     SOFT = "soft"
+    SP = "sp"
     RFD = "rfd"
     MIN_DEGREE = "min-degree"
     MIN_FILL = "min-fill"

@@ -27,17 +27,21 @@ from rfdag.eliminate import (
 )
 from rfdag.eliminate import _dense_kernels as dense_kernels
 from rfdag.eliminate import _oracle_kernels as oracle_kernels
+from rfdag.eliminate.beam import EngineStates, beam_search
 from rfdag.eliminate.threads import thread_count
 from rfdag.errors import NumericalError, NumericalWarning, OptionError
 from rfdag.files import TextFormat
 from rfdag.graphs.dag import Graph
 from rfdag.moments import DOUBTFUL, Moments
 from rfdag.progress import Progress
-from rfdag.refine.bic import ScoredOrder
+from rfdag.refine.bic import ScoredOrder, best_order
 from rfdag.refine.polish import Deadline, descend, iterate
 from rfdag.refine.portfolio import Attempt, search_orders
 from rfdag.result import Result
 from rfdag.settings import Settings
+
+MOST_FOR_SP = 16
+"""Variables up to which rule "sp" looks at every set of them."""
 
 INTERRUPTED = "The search was interrupted; this is the best order found until then."
 
@@ -84,7 +88,9 @@ def learn(
     rule
         How variables are chosen for removal: "soft" weighs edges by their evidence and searches with a beam; "rfd"
         is the paper's Removal-Fill-Degree algorithm with its hard counts; "min-degree", "min-fill", "max-remove"
-        and "random" are the paper's baselines. On exact input "soft" is "rfd".
+        and "random" are the paper's baselines. On exact input "soft" is "rfd". "sp" is the sparsest permutation
+        itself, exact over all orders, for up to 16 variables: by BIC on data, by edges with parents="threshold" and
+        on exact input.
     beam
         How many partial eliminations rule "soft" follows at once. "auto" widens from 8 to 128 while the score
         improves. A beam of width B over p variables holds about 2 · B · p² doubles.
@@ -230,6 +236,10 @@ def _search(
 ) -> _Found:
     """Find an order: by a portfolio of beams for rule "soft" on data, by the rule's own elimination otherwise."""
     report = bar.stage("Eliminating")
+    if settings.rule == "sp":
+        order = _sparsest_order(evidence, engine, settings, report)
+        elimination = replay(engine, order)
+        return _Found(order, elimination.dag, elimination)
     if settings.rule != "soft" or isinstance(evidence, data_.Oracle) or evidence.n_samples is None:
         elimination = eliminate(
             engine,
@@ -261,6 +271,22 @@ def _search(
     return _Found(elimination.order, elimination.dag, elimination, attempts=outcome.attempts)
 
 
+def _sparsest_order(
+    evidence: Moments | data_.Oracle, engine: Engine, settings: Settings, report: Callable[[float], None]
+) -> NDArray[np.int64]:
+    """Return the best of all orders: by BIC on data unless edges are asked for, by edges otherwise."""
+    p = len(evidence.names)
+    if p > MOST_FOR_SP:
+        raise OptionError(
+            f"Rule 'sp' looks at all sets of variables, of which {p} have {2.0**p:.0e}; it takes up to {MOST_FOR_SP}. "
+            "Use rule='soft' with restarts."
+        )
+    if isinstance(evidence, Moments) and evidence.n_samples is not None and settings.by_bic:
+        return best_order(evidence.correlation, evidence.n_samples, settings.penalty)
+    # A beam as wide as there are sets keeps the cheapest elimination of each.
+    return beam_search(EngineStates(engine), 2**p, mu=0.0, report=report).orders[0]
+
+
 def _refine(
     found: _Found, evidence: Moments | data_.Oracle, settings: Settings, deadline: Deadline, bar: Progress
 ) -> _Found:
@@ -274,12 +300,14 @@ def _refine(
     notes = found.notes
     if settings.refined and not notes:
         generator = settings.generator() or np.random.default_rng(0)
+        interrupted = False
         try:
             if found.scored is None:
                 descend(scored, generator, deadline, report)
-            scored = iterate(scored, generator, settings.restarts, deadline, report)
+            scored, interrupted = iterate(scored, generator, settings.restarts, deadline, report)
         except KeyboardInterrupt:
-            notes = (INTERRUPTED,)
+            interrupted = True
+        notes = (INTERRUPTED,) if interrupted else ()
     return replace(found, order=scored.order, dag=scored.dag, scored=scored, notes=notes)
 
 

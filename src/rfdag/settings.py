@@ -13,6 +13,9 @@ from rfdag.eliminate.rules import find_rule
 from rfdag.eliminate.thresholds import FisherZ, Tolerance
 from rfdag.errors import OptionError
 
+SEARCHES = ("soft", "sp")
+"""Rules that search over whole orders rather than choose one removal after the other."""
+
 PAIRS = ("all", "neighbours")
 PARENTS = ("auto", "bic", "threshold")
 
@@ -43,7 +46,7 @@ class Settings:
         )
 
     def __post_init__(self) -> None:
-        if self.rule != "soft":
+        if self.rule not in SEARCHES:
             find_rule(self.rule)
         FisherZ(n_samples=1, alpha=self.alpha)
         Tolerance(self.tolerance)
@@ -86,7 +89,7 @@ class Settings:
     @property
     def by_bic(self) -> bool:
         """Whether parents are chosen by BIC: by default where the order was, or was refined, by it."""
-        return self.rule == "soft" or self.refined if self.parents == "auto" else self.parents == "bic"
+        return self.rule in SEARCHES or self.refined if self.parents == "auto" else self.parents == "bic"
 
     def generator(self) -> np.random.Generator | None:
         """Return the generator that breaks ties, or None to break them by lowest index."""

@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reference
+import rfdag
 from rfdag.eliminate import DenseEngine, FisherZ, OracleEngine, eliminate
 from rfdag.eliminate.beam import EngineStates, SoftStates, beam_search
+from rfdag.graphs import markov_equivalent
 from rfdag.moments import Moments
 from rfdag.refine.bic import ScoredOrder
 from rfdag.refine.polish import Deadline, descend, iterate
@@ -166,7 +169,8 @@ def test_refinement_never_raises_the_score(rows, random, seed):
         assert sorted(found.order) == list(range(len(order)))
     descend(found, generator)
     assert [found.reinsert(variable) for variable in range(len(order))] == [0.0] * len(order)
-    again = iterate(found, generator, restarts=3)
+    again, interrupted = iterate(found, generator, restarts=3)
+    assert not interrupted
     assert again.total <= found.total
     rank = np.argsort(again.order)
     sources, targets = np.nonzero(again.dag)
@@ -181,6 +185,51 @@ def test_the_search_finds_the_best_of_all_orders_of_few_variables(rows):
     moments = Moments.from_data(rows)
     outcome = search_orders(moments.partial_correlations(), moments.correlation, len(rows))
     assert best - 1e-6 <= outcome.best.total <= best + 0.02 * abs(best) + 12
+
+
+@settings(max_examples=30)
+@given(samples(2, 5))
+def test_sparsest_permutation_by_bic_is_the_best_of_all_orders(rows):
+    orders = itertools.permutations(range(rows.shape[1]))
+    best = min(scored(rows, order).total for order in orders)
+    found = rfdag.learn(rows, rule="sp")
+    assert found.score == pytest.approx(best, abs=1e-5)
+    assert rfdag.learn(rows).score >= best - 1e-5
+
+
+@settings(max_examples=30)
+@given(samples(2, 5), st.sampled_from([0.001, 0.1]))
+def test_sparsest_permutation_by_edges_is_the_best_of_all_orders(rows, alpha):
+    world = reference.Sample(np.cov(rows.T), len(rows), alpha)
+    orders = itertools.permutations(range(rows.shape[1]))
+    best = min(len(reference.minimal_imap(world, order)) for order in orders)
+    assert rfdag.learn(rows, rule="sp", parents="threshold", alpha=alpha).dag.sum() == best
+
+
+@given(dags(2, 6))
+def test_sparsest_permutation_of_a_dag_is_markov_equivalent_to_it(dag):
+    assert markov_equivalent(rfdag.learn(dag, input="dag", rule="sp").dag, dag)
+
+
+def test_an_interrupt_loses_nothing(monkeypatch):
+    """Neither the best order so far nor the agreement of an order with its parents."""
+    rows = np.random.default_rng(2).normal(size=(200, 8)) @ np.random.default_rng(3).normal(size=(8, 8))
+    found = scored(rows, range(8))
+    total, order, dag = found.total, found.order.copy(), found.dag
+
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ScoredOrder, "_rescore", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            found.move(1, 6)
+        best, stopped = iterate(found, np.random.default_rng(0), restarts=5)
+    assert stopped
+    assert best is found
+    assert found.total == total
+    np.testing.assert_array_equal(found.order, order)
+    np.testing.assert_array_equal(found.dag, dag)
 
 
 def test_a_passed_deadline_ends_the_search_with_an_answer():

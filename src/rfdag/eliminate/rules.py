@@ -56,9 +56,9 @@ def find_rule(name: str) -> Callable[[Engine], Candidates]:
 
     >>> find_rule("rdf")
     Traceback (most recent call last):
-    rfdag.errors.OptionError: There is no rule 'rdf'; the rules are 'soft', 'rfd', ...
+    rfdag.errors.OptionError: There is no rule 'rdf'; the rules are 'soft', 'sp', ...
     """
     if name not in RULES:
-        every = ["soft", *RULES]
+        every = ["soft", "sp", *RULES]
         raise OptionError(f"There is no rule {name!r}; the rules are {listed(every, limit=len(every))}.")
     return RULES[name]

@@ -10,6 +10,8 @@ parents among c candidates costs O(c · m), so a whole choice costs O(c · m²).
 
 import math
 
+import numpy as np
+
 from rfdag.compilation import kernel
 
 TINY = 1e-10
@@ -255,3 +257,30 @@ def move(order, at, to):
     for j in range(at, to, step):
         order[j] = order[j + step]
     order[to] = x
+
+
+@kernel()
+def least_scores(C, n, penalty, limit, best, last, work):
+    """Fill, for every set of variables, the least score of its orders and which variable stands last in one.
+
+    Sets are bit masks. best[S] is the least of best[S∖y] + score(y | parents within S∖y) over the y of S: dynamic
+    programming over what an elimination has left.
+    """
+    p = C.shape[0]
+    candidates = np.empty(p, np.int64)
+    chosen = np.empty(limit + 1, np.int64)
+    best[0] = 0.0
+    for mask in range(1, 1 << p):
+        best[mask] = np.inf
+        for y in range(p):
+            if mask >> y & 1:
+                rest = mask & ~(1 << y)
+                count = 0
+                for x in range(p):
+                    if rest >> x & 1:
+                        candidates[count] = x
+                        count += 1
+                _, score = choose_parents(C, n, penalty, y, candidates, count, chosen, 0, limit, work)
+                if best[rest] + score < best[mask] - WORTH:
+                    best[mask] = best[rest] + score
+                    last[mask] = y

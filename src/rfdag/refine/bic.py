@@ -43,8 +43,7 @@ class ScoredOrder:
         self._C = np.ascontiguousarray(correlation)
         self._n = float(n_samples)
         self._per_edge = penalty * math.log(n_samples)
-        # A fit with nearly as many parents as rows explains everything and means nothing.
-        self._limit = max(1, min(p - 1, (n_samples - 1) // 2))
+        self._limit = _most_parents(p, n_samples)
         self.order = np.array(order, dtype=np.int64)
         self._parents = np.zeros((p, self._limit + 1), np.int64)
         self._counts = np.zeros(p, np.int64)
@@ -94,12 +93,22 @@ class ScoredOrder:
         low, high = min(at, to), max(at, to) + 1
         touched = self.order[low:high].copy()
         before = self._parents[touched].copy(), self._counts[touched].copy(), self._scores[touched].copy()
-        kernels.move(self.order, at, to)
-        self._rescore(low, high)
+        order = self.order.copy()
+
+        def undo() -> None:
+            self.order[:] = order
+            self._parents[touched], self._counts[touched], self._scores[touched] = before
+
+        try:
+            kernels.move(self.order, at, to)
+            self._rescore(low, high)
+        except BaseException:
+            # An interrupt must not leave an order whose parents are another order's.
+            undo()
+            raise
         change = float(self._scores[touched].sum() - before[2].sum())
         if change >= 0 and not force:
-            kernels.move(self.order, to, at)
-            self._parents[touched], self._counts[touched], self._scores[touched] = before
+            undo()
             return 0.0
         return change
 
@@ -108,6 +117,28 @@ class ScoredOrder:
             self._C, self._n, self._per_edge, self.order, first, last, self._limit,
             self._parents, self._counts, self._scores, self._work[0],
         )  # fmt: skip
+
+
+def best_order(correlation: Floats, n_samples: int, penalty: float = 2.0) -> Integers:
+    """Return the order of least BIC of all orders, by dynamic programming over sets: for few variables only."""
+    p = len(correlation)
+    limit = _most_parents(p, n_samples)
+    best, last = np.empty(1 << p), np.empty(1 << p, np.int64)
+    kernels.least_scores(
+        np.ascontiguousarray(correlation), float(n_samples), penalty * math.log(n_samples), limit,
+        best, last, _workspace(p, limit)[0],
+    )  # fmt: skip
+    order: list[int] = []
+    left = (1 << p) - 1
+    while left:
+        order.append(int(last[left]))
+        left &= ~(1 << order[-1])
+    return np.array(order[::-1])
+
+
+def _most_parents(p: int, n_samples: int) -> int:
+    # A fit with nearly as many parents as rows explains everything and means nothing.
+    return max(1, min(p - 1, (n_samples - 1) // 2))
 
 
 def _workspace(p: int, limit: int) -> tuple[Any, Any]:

@@ -61,22 +61,26 @@ def iterate(
     restarts: int,
     deadline: Deadline | None = None,
     report: Callable[[float], None] = lambda share: None,
-) -> ScoredOrder:
+) -> tuple[ScoredOrder, bool]:
     """Return the best of ``restarts`` descents, each from the best order so far with a few variables displaced.
 
-    The score never rises. Runs until the deadline when there is one and ``restarts`` is 0.
+    The score never rises. Runs until the deadline when there is one and ``restarts`` is 0. The second value tells
+    that the user interrupted it; nothing found until then is lost.
     """
     deadline = deadline or Deadline()
     p = len(best.order)
     done = 0
-    while (done < restarts or (restarts == 0 and deadline.moment is not None)) and not deadline.passed():
-        trial = best.copy()
-        for _ in range(max(2, round(np.log(p)))):
-            at, to = (int(position) for position in generator.integers(p, size=2))
-            trial.move(at, to, force=True)
-        descend(trial, generator, deadline)
-        if trial.total < best.total:
-            best = trial
-        done += 1
-        report(min(1.0, done / restarts) if restarts else 0.0)
-    return best
+    try:
+        while (done < restarts or (restarts == 0 and deadline.moment is not None)) and not deadline.passed():
+            trial = best.copy()
+            for _ in range(max(2, round(np.log(p)))):
+                at, to = (int(position) for position in generator.integers(p, size=2))
+                trial.move(at, to, force=True)
+            descend(trial, generator, deadline)
+            if trial.total < best.total:
+                best = trial
+            done += 1
+            report(done / restarts if restarts else 0.0)
+    except KeyboardInterrupt:
+        return best, True
+    return best, False
