@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import rfdag
 from rfdag.eliminate import DenseEngine, OracleEngine, Tolerance, eliminate
 from rfdag.graphs import markov_equivalent
 from rfdag.moments import Moments
@@ -41,6 +42,19 @@ def test_rfd_is_nearly_as_sparse_as_the_truth_and_ahead_of_the_baselines(p, dens
 @pytest.mark.parametrize("p", [10, 20, 30])
 def test_depth_two_is_exact_on_most_dense_graphs(p):
     assert (ratios(p, DENSITIES["1/2"], depth=2) == 1).mean() >= 0.8
+
+
+@pytest.mark.parametrize("density", DENSITIES)
+@pytest.mark.parametrize("p", [10, 20, 30])
+def test_the_default_recovers_the_class_of_almost_every_dag(p, density):
+    generator = np.random.default_rng([7, p])
+    exact = []
+    for _ in range(100):
+        dag = random_dag(p, DENSITIES[density](p), generator)
+        found = rfdag.learn(dag, input="dag")
+        exact.append(found.dag.sum() == dag.sum())
+        assert exact[-1] == markov_equivalent(found.dag, dag)
+    assert np.mean(exact) >= 0.99
 
 
 @pytest.mark.parametrize("K", range(2, 11))

@@ -40,6 +40,12 @@ from rfdag.refine.portfolio import Attempt, search_orders
 from rfdag.result import Result
 from rfdag.settings import Settings
 
+EXACT_WIDTH = 16
+"""Width of the beam on exact input, enough for every graph of benchmarks/noiseless.py."""
+
+MOST_FOR_EXACT_BEAM = 200
+"""Variables up to which exact input is searched with a beam unless one is asked for."""
+
 MOST_FOR_SP = 16
 """Variables up to which rule "sp" looks at every set of them."""
 
@@ -88,12 +94,14 @@ def learn(
     rule
         How variables are chosen for removal: "soft" weighs edges by their evidence and searches with a beam; "rfd"
         is the paper's Removal-Fill-Degree algorithm with its hard counts; "min-degree", "min-fill", "max-remove"
-        and "random" are the paper's baselines. On exact input "soft" is "rfd". "sp" is the sparsest permutation
+        and "random" are the paper's baselines. On exact input "soft" is "rfd", and then a beam over the same counts
+        in case that finds a sparser order. "sp" is the sparsest permutation
         itself, exact over all orders, for up to 16 variables: by BIC on data, by edges with parents="threshold" and
         on exact input.
     beam
         How many partial eliminations rule "soft" follows at once. "auto" widens from 8 to 128 while the score
-        improves. A beam of width B over p variables holds about 2 · B · p² doubles.
+        improves; on exact input it is 16 up to 200 variables. A beam of width B over p variables holds about
+        2 · B · p² doubles.
     depth
         How many removals "rfd" looks ahead while no candidate is certified: the paper's w.
     alpha
@@ -111,7 +119,7 @@ def learn(
         rule "soft" and for refined orders, else "threshold".
     refine
         Whether the order is polished by taking variables out and putting them back where the BIC is best. "auto"
-        does so for rule "soft". Exact input is not refined.
+        does so for rule "soft". On exact input it is the beam that is left out without it.
     penalty
         Price of an edge in the BIC, in units of ln n.
     restarts
@@ -241,6 +249,7 @@ def _search(
         elimination = replay(engine, order)
         return _Found(order, elimination.dag, elimination)
     if settings.rule != "soft" or isinstance(evidence, data_.Oracle) or evidence.n_samples is None:
+        spare = engine.copy() if settings.rule == "soft" and settings.refined else None
         elimination = eliminate(
             engine,
             "rfd" if settings.rule == "soft" else settings.rule,
@@ -249,6 +258,8 @@ def _search(
             generator=settings.generator(),
             report=report,
         )
+        if spare is not None:
+            elimination = _sparser(elimination, spare, settings, report)
         return _Found(elimination.order, elimination.dag, elimination)
     if settings.depth > 1:
         raise OptionError("On data only rule 'rfd' looks ahead by depth; rule 'soft' does so by its beam.")
@@ -269,6 +280,17 @@ def _search(
     if settings.by_bic:
         return _Found(outcome.best.order, outcome.best.dag, elimination, outcome.best, outcome.attempts, notes)
     return _Found(elimination.order, elimination.dag, elimination, attempts=outcome.attempts)
+
+
+def _sparser(
+    elimination: Elimination, engine: Engine, settings: Settings, report: Callable[[float], None]
+) -> Elimination:
+    """Return the sparser of an exact elimination and the best that a beam over the engine's hard counts finds."""
+    if settings.beam == "auto" and len(elimination.order) > MOST_FOR_EXACT_BEAM:
+        return elimination
+    width = EXACT_WIDTH if settings.beam == "auto" else settings.beam
+    found = beam_search(EngineStates(engine), width, mu=0.5, report=report)
+    return replay(engine, found.orders[0]) if found.costs[0] < elimination.dag.sum() else elimination
 
 
 def _sparsest_order(
