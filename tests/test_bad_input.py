@@ -91,7 +91,7 @@ def test_nearly_dependent_columns_warn(frame):
     noise = np.random.default_rng(1).normal(size=len(frame))
     frame["near"] = frame["age"] + 1e-10 * noise
     with pytest.warns(rfdag.errors.NumericalWarning, match="nearly dependent"):
-        found = rfdag.learn(frame)
+        found = rfdag.learn(frame, rule="rfd")
     assert "nearly dependent" in found.warnings[0]
 
 
@@ -302,9 +302,14 @@ def test_too_small_a_sample_size_of_a_matrix():
         ({"parents": "best"}, ["'auto', 'bic' or 'threshold'"]),
         ({"refine": "maybe"}, ["refine is True, False or 'auto'"]),
         ({"refine": True, "parents": "threshold"}, ["refine=False"]),
-        ({"penalty": -1}, ["penalty", "at least 0"]),
+        ({"penalty": -1}, ["penalty", "between 0"]),
         ({"penalty": float("nan")}, ["penalty"]),
         ({"restarts": -1}, ["restarts"]),
+        ({"restarts": 5, "refine": False}, ["restarts", "refine=True"]),
+        ({"restarts": 5, "rule": "rfd"}, ["restarts", "refine=True"]),
+        ({"time_limit": 5, "rule": "rfd"}, ["time_limit"]),
+        ({"time_limit": float("inf")}, ["time_limit"]),
+        ({"penalty": 1e308}, ["penalty"]),
         ({"time_limit": 0}, ["time_limit", "above 0"]),
         ({"random_state": -1}, ["random_state", "at least 0"]),
         ({"random_state": "a"}, ["random_state"]),

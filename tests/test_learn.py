@@ -82,6 +82,42 @@ def test_an_interrupt_returns_the_best_so_far(rows, monkeypatch):
     assert "interrupted" in found.warnings[0]
 
 
+def test_an_interrupted_first_descent_keeps_the_beams(rows, monkeypatch):
+    from rfdag.refine import portfolio
+
+    def interrupted(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(portfolio, "descend", interrupted)
+    for options in ({}, {"parents": "threshold", "refine": False}):
+        if options:
+            monkeypatch.setattr(portfolio, "ScoredOrder", _interrupted_later(portfolio.ScoredOrder))
+        with pytest.warns(rfdag.errors.NumericalWarning, match="interrupted"):
+            found = rfdag.learn(rows, **options)
+        assert sorted(found.order) == list(range(60))
+
+
+def _interrupted_later(scored):
+    calls = []
+
+    def counted(*args):
+        calls.append(args)
+        if len(calls) > 6:
+            raise KeyboardInterrupt
+        return scored(*args)
+
+    return counted
+
+
+def test_exhausted_variances_are_reported():
+    generator = np.random.default_rng(1)
+    rows = generator.normal(size=(300, 4))
+    rows[:, 3] = rows[:, 0] + 3e-7 * rows[:, 3]
+    with pytest.warns(rfdag.errors.NumericalWarning, match="no more than rounding"):
+        found = rfdag.learn(rows, names=list("abcd"))
+    assert "'a'" in found.warnings[0] or "'d'" in found.warnings[0]
+
+
 def test_exact_input_takes_the_paper_rule():
     dag = random_dag(12, 0.4, rng=3)
     soft = rfdag.learn(dag, input="dag", depth=2, refine=False)
@@ -139,7 +175,7 @@ def test_near_decisions_are_reported(rows):
     K = rfdag.Moments.from_data(rows[:, :6]).partial_correlations()
     alpha = 2 * (1 - ndtr(np.arctanh(abs(K[0, 1])) * np.sqrt(400 - 6 - 1)))
     with pytest.warns(rfdag.errors.NumericalWarning, match="of its threshold"):
-        found = rfdag.learn(rows[:, :6], alpha=alpha)
+        found = rfdag.learn(rows[:, :6], rule="rfd", alpha=alpha)
     assert found.trace.smallest_margin < 1e-10
 
 

@@ -41,6 +41,9 @@ OPTIONS = {
     "alpha": "--alpha",
     "depth": "--depth",
     "rule": "--rule",
+    "penalty": "--penalty",
+    "restarts": "--restarts",
+    "refine": "--refine",
     "beam": "--beam",
     "parents": "--parents",
     "time_limit": "--time-limit",
@@ -122,7 +125,9 @@ def _spoken(message: str) -> str:
         if "_" in name:
             # Only these names cannot be taken for a word of the sentence.
             message = re.sub(rf"\b{name}\b", option, message)
-    return message.replace("--header True", "--header").replace("--header False", "--no-header")
+    for flag in ("header", "refine"):
+        message = message.replace(f"--{flag} True", f"--{flag}").replace(f"--{flag} False", f"--no-{flag}")
+    return message
 
 
 def _show_version(wanted: bool) -> None:

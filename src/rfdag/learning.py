@@ -29,7 +29,7 @@ from rfdag.eliminate import _dense_kernels as dense_kernels
 from rfdag.eliminate import _oracle_kernels as oracle_kernels
 from rfdag.eliminate.beam import EngineStates, beam_search
 from rfdag.eliminate.threads import thread_count
-from rfdag.errors import NumericalError, NumericalWarning, OptionError
+from rfdag.errors import NumericalError, NumericalWarning, OptionError, listed
 from rfdag.files import TextFormat
 from rfdag.graphs.dag import Graph
 from rfdag.moments import DOUBTFUL, Moments
@@ -96,8 +96,8 @@ def learn(
         is the paper's Removal-Fill-Degree algorithm with its hard counts; "min-degree", "min-fill", "max-remove"
         and "random" are the paper's baselines. On exact input "soft" is "rfd", and then a beam over the same counts
         in case that finds a sparser order. "sp" is the sparsest permutation
-        itself, exact over all orders, for up to 16 variables: by BIC on data, by edges with parents="threshold" and
-        on exact input.
+        itself, the best of all orders, for up to 16 variables: by BIC (of parents grown and shrunk) on data, by edges
+        with parents="threshold" and on exact input.
     beam
         How many partial eliminations rule "soft" follows at once. "auto" widens from 8 to 128 while the score
         improves; on exact input it is 16 up to 200 variables. A beam of width B over p variables holds about
@@ -125,8 +125,8 @@ def learn(
     restarts
         How often refinement is repeated from the best order, disturbed a little.
     time_limit
-        Seconds after which the best order so far is returned; with restarts=0, refinement is repeated until then.
-        The first, narrow beams always finish.
+        Seconds after which rule "soft" or a refinement returns the best order so far; with restarts=0, refinement is
+        repeated until then. The first, narrow beams always finish.
     delimiter, decimal, header
         How a text file is written: the character between its cells (a comma for CSV and a tab for TSV unless
         given), its decimal sign, and whether the first line names the columns (it does, unless it holds only
@@ -134,8 +134,9 @@ def learn(
     n_jobs
         Threads used; None or −1 for all cores. The answer does not depend on it.
     random_state
-        Seed for breaking ties at random. With None, of several variables that could be removed next the leftmost
-        column is, which puts it later in the order; rule "random" then uses seed 0.
+        Seed of everything random: ties of rule "rfd" and the baselines, the order in which refinement tries variables,
+        and its restarts. With None, ties go to the leftmost column, which is removed first and so comes later in the
+        order, and the rest uses seed 0.
     progress
         None shows a bar on a terminal if the run takes longer than two seconds, True always, False never; a
         function is called with the share done.
@@ -209,7 +210,7 @@ def learn(
         input=input,
         timings=clock.laps,
         warnings=(
-            *_doubts(evidence, found.elimination.trace.smallest_margin, engine.settled, tolerance),
+            *_doubts(evidence, found, engine.settled, settings),
             *found.notes,
         ),
     )
@@ -279,7 +280,7 @@ def _search(
     notes = (INTERRUPTED,) if outcome.interrupted else ()
     if settings.by_bic:
         return _Found(outcome.best.order, outcome.best.dag, elimination, outcome.best, outcome.attempts, notes)
-    return _Found(elimination.order, elimination.dag, elimination, attempts=outcome.attempts)
+    return _Found(elimination.order, elimination.dag, elimination, attempts=outcome.attempts, notes=notes)
 
 
 def _sparser(
@@ -316,9 +317,9 @@ def _refine(
     if isinstance(evidence, data_.Oracle) or evidence.n_samples is None or not settings.by_bic:
         return found
     report = bar.stage("Refining")
-    scored = found.scored or ScoredOrder(
-        evidence.correlation, evidence.n_samples, found.order, settings.penalty, found.dag
-    )
+    # The thresholded DAG is a good start for a refinement; where every order was scored from scratch, so is this one.
+    known = found.dag if settings.refined else None
+    scored = found.scored or ScoredOrder(evidence.correlation, evidence.n_samples, found.order, settings.penalty, known)
     notes = found.notes
     if settings.refined and not notes:
         generator = settings.generator() or np.random.default_rng(0)
@@ -363,10 +364,18 @@ def _engine(evidence: Moments | data_.Oracle, settings: Settings, threads: int, 
     )
 
 
-def _doubts(evidence: Moments | data_.Oracle, margin: float, settled: float, tolerance: float) -> tuple[str, ...]:
+def _doubts(evidence: Moments | data_.Oracle, found: _Found, settled: float, settings: Settings) -> tuple[str, ...]:
     if isinstance(evidence, data_.Oracle):
         return ()
     doubts = []
+    tolerance = settings.tolerance
+    margin = found.elimination.trace.smallest_margin
+    exhausted = [] if found.scored is None else found.scored.exhausted.tolist()
+    if exhausted:
+        doubts.append(
+            f"Given their parents, {listed([evidence.names[at] for at in exhausted])} vary by no more than rounding, "
+            "so the BIC cannot choose among further parents. Consider parents='threshold' with refine=False."
+        )
     condition = evidence.condition()
     if evidence.n_samples is None:
         # Elimination in doubles loses as many digits as the covariance has, which is the square.
@@ -381,7 +390,8 @@ def _doubts(evidence: Moments | data_.Oracle, margin: float, settled: float, tol
             f"The columns are nearly dependent (condition number {condition:.1e}): partial correlations may be off "
             f"by about {condition * 1e-16:.0e}. Consider dropping or combining the most similar columns."
         )
-    if margin < settled:
+    # Where parents were chosen by BIC the thresholds of the trace decided nothing.
+    if margin < settled and found.scored is None:
         doubts.append(
             f"A partial correlation lies within {margin:.0e} of its threshold, closer than the {settled:.0e} that "
             "rounding may take: another machine might decide that edge differently."

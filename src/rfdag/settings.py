@@ -75,11 +75,20 @@ class Settings:
             raise OptionError(
                 "An order is refined by the BIC of its parents; with parents='threshold' pass refine=False."
             )
-        if not (isinstance(self.penalty, Real) and 0 <= self.penalty < math.inf):
-            raise OptionError(f"penalty is the price of an edge in units of ln n, at least 0, not {self.penalty!r}.")
+        if not (isinstance(self.penalty, Real) and 0 <= self.penalty <= 1e6):
+            raise OptionError(
+                f"penalty is the price of an edge in units of ln n, between 0 and a million, not {self.penalty!r}."
+            )
         _require_whole("restarts", self.restarts, least=0)
-        if self.time_limit is not None and not (isinstance(self.time_limit, Real) and self.time_limit > 0):
-            raise OptionError(f"time_limit is a number of seconds above 0, or None, not {self.time_limit!r}.")
+        if self.restarts and not self.refined:
+            raise OptionError("restarts repeat a refinement; pass refine=True with them, or leave them at 0.")
+        if self.time_limit is not None:
+            if not (isinstance(self.time_limit, Real) and 0 < self.time_limit < math.inf):
+                raise OptionError(f"time_limit is a number of seconds above 0, or None, not {self.time_limit!r}.")
+            if self.rule != "soft" and not self.refined:
+                raise OptionError(
+                    f"rule={self.rule!r} without refine=True always runs to its end; leave time_limit out."
+                )
 
     @property
     def refined(self) -> bool:

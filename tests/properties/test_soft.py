@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import reference
 import rfdag
 from rfdag.eliminate import DenseEngine, FisherZ, OracleEngine, eliminate
+from rfdag.eliminate import _soft_kernels as kernels
 from rfdag.eliminate.beam import EngineStates, SoftStates, beam_search
 from rfdag.graphs import markov_equivalent
 from rfdag.moments import Moments
@@ -241,6 +242,16 @@ def test_a_passed_deadline_ends_the_search_with_an_answer():
     assert {attempt.width for attempt in outcome.attempts} == {8}
     assert sorted(outcome.best.order) == list(range(8))
     assert descend(outcome.best, np.random.default_rng(0), over) == 0
+
+
+def test_of_two_ways_to_a_set_the_cheaper_is_followed():
+    """Whatever lies ahead is the same, even where its estimate is not."""
+    values = np.array([[1.0, 5.0], [2.0, 6.0]])
+    paid = np.array([[0.9, 1.0], [0.3, 1.0]])
+    keys = np.array([[7, 8], [7, 9]], dtype=np.uint64)
+    states, positions = np.empty(2, np.int64), np.empty(2, np.int64)
+    assert kernels.select(values, paid, keys, 2, states, positions) == 2
+    assert list(zip(states.tolist(), positions.tolist(), strict=True)) == [(1, 0), (0, 1)]
 
 
 @given(dags(2, 7))

@@ -84,10 +84,11 @@ def costs(K, v, n, c, z_near, first, step, paid, ahead):
 
 
 @kernel()
-def select(values, keys, width, states, positions):
+def select(values, paid, keys, width, states, positions):
     """Choose the ``width`` least values of different keys; return how many were chosen.
 
-    Of equal keys, which mean equal removed sets, the least value is kept; ties go to the earlier entry.
+    Equal keys mean equal removed sets, and so equal states: of those met, the one that paid least is followed.
+    Ties go to the earlier entry.
     """
     count = 0
     taken = np.empty(width, np.uint64)
@@ -95,12 +96,15 @@ def select(values, keys, width, states, positions):
     columns = values.shape[1]
     for e in np.argsort(flat, kind="mergesort"):
         key = keys[e // columns, e % columns]
-        known = False
+        known = -1
         for s in range(count):
             if taken[s] == key:
-                known = True
+                known = s
                 break
-        if known:
+        if known >= 0:
+            if paid[e // columns, e % columns] < paid[states[known], positions[known]]:
+                states[known] = e // columns
+                positions[known] = e % columns
             continue
         taken[count] = key
         states[count] = e // columns

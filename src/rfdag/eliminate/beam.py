@@ -173,7 +173,7 @@ def beam_search(
         set_keys: NDArray[np.uint64] = removed_keys[:, None] ^ keys[variables]
         # Rounded, so that costs equal but for the last digits tie, and the tie is broken by position.
         values = np.round(total + mu * ahead, DIGITS)
-        count = kernels.select(values, set_keys, width, chosen_states, chosen_positions)
+        count = kernels.select(values, total, set_keys, width, chosen_states, chosen_positions)
         at = (chosen_states[:count].copy(), chosen_positions[:count].copy())
         paid, removed_keys = np.asarray(total[at]), np.asarray(set_keys[at])
         removed = np.column_stack([removed[at[0]], variables[at]])

@@ -14,8 +14,8 @@ import numpy as np
 
 from rfdag.compilation import kernel
 
-TINY = 1e-10
-"""Share of its variance left below which a variable counts as explained by others, and is not taken in."""
+TINY = 1e-13
+"""Share of its variance left below which a variable counts as explained by others: what rounding leaves of 1."""
 
 WORTH = 1e-7
 """Least gain in score for which parents or an order are changed; keeps searches from going in circles."""

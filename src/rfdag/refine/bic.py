@@ -62,6 +62,12 @@ class ScoredOrder:
         return float(self._scores.sum())
 
     @property
+    def exhausted(self) -> Integers:
+        """The variables whose variance given their parents is down to rounding, so that their score says nothing."""
+        per_edge = self._per_edge * self._counts
+        return np.flatnonzero(self._scores - per_edge <= self._n * math.log(10 * kernels.TINY))
+
+    @property
     def dag(self) -> NDArray[np.int8]:
         """The DAG of the chosen parents."""
         p = len(self.order)

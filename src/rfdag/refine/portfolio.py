@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -32,6 +33,10 @@ NARROWEST, WIDEST, WIDER = 8, 128, 4
 
 SCORED_PER_BEAM = 2
 """Orders of each beam whose BIC is computed; the cheapest by the soft cost."""
+
+
+class _Stopped(Exception):
+    """A beam was told to end before it was done."""
 
 
 @dataclass(frozen=True)
@@ -109,10 +114,20 @@ def search_orders(
     attempts: list[Attempt] = []
     moves = 0
 
-    def attempt(setting: tuple[float, float]) -> tuple[ScoredOrder, tuple[float, float]]:
+    stop = threading.Event()
+
+    def watch(share: float) -> None:
+        if stop.is_set() or (best is not None and deadline.passed()):
+            raise _Stopped
+        report(share)
+
+    def attempt(setting: tuple[float, float]) -> tuple[ScoredOrder, tuple[float, float]] | None:
         c, mu = setting
         states = SoftStates(partial, n_samples, now, c=c, threads=threads // workers)
-        orders = beam_search(states, now, mu, report=report).orders[:SCORED_PER_BEAM]
+        try:
+            orders = beam_search(states, now, mu, report=watch).orders[:SCORED_PER_BEAM]
+        except _Stopped:
+            return None
         return min((ScoredOrder(correlation, n_samples, order, penalty) for order in orders), key=_total), setting
 
     interrupted = False
@@ -121,13 +136,23 @@ def search_orders(
             # Beams side by side where there are several, the states of one beam side by side where there is one.
             workers = min(threads, len(live)) if _fits(p, now * len(live)) else 1
             with ThreadPoolExecutor(workers) as pool:
-                found = list(pool.map(attempt, live))
+                try:
+                    found = [entry for entry in pool.map(attempt, live) if entry is not None]
+                except KeyboardInterrupt:
+                    # Leaving the pool waits for its workers; let them end at their next step.
+                    stop.set()
+                    raise
+            if not found:
+                break
             attempts += [Attempt(*setting, now, scored.total) for scored, setting in found]
             found.sort(key=lambda entry: _total(entry[0]))
             champion = found[0][0]
             start = champion.order.copy()
+            if best is None:
+                # Now, so that an interrupted descent has something to return.
+                best, eliminated = champion, start
             made = descend(champion, generator, deadline) if each_round else 0
-            improved = best is None or _total(champion) < _total(best)
+            improved = champion is best or _total(champion) < _total(best)
             if improved:
                 best, eliminated, moves = champion, start, made
             wider = now * WIDER
