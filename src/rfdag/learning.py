@@ -6,50 +6,20 @@ import time
 import warnings as python_warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rfdag import data as data_
-from rfdag.compilation import announce
-from rfdag.eliminate import (
-    DenseEngine,
-    Elimination,
-    Engine,
-    FisherZ,
-    LostPrecision,
-    OracleEngine,
-    Tolerance,
-    eliminate,
-    replay,
-)
-from rfdag.eliminate import _dense_kernels as dense_kernels
-from rfdag.eliminate import _oracle_kernels as oracle_kernels
-from rfdag.eliminate.beam import EngineStates, beam_search
+from rfdag.doubts import doubts_about
+from rfdag.eliminate import FisherZ, LostPrecision
 from rfdag.eliminate.threads import thread_count
-from rfdag.errors import NumericalError, NumericalWarning, OptionError, listed
+from rfdag.errors import NumericalError, NumericalWarning
 from rfdag.files import TextFormat
-from rfdag.graphs.dag import Graph
-from rfdag.moments import DOUBTFUL, Moments
+from rfdag.moments import Moments
 from rfdag.progress import Progress
-from rfdag.refine.bic import ScoredOrder, best_order
-from rfdag.refine.polish import Deadline, descend, iterate
-from rfdag.refine.portfolio import Attempt, search_orders
+from rfdag.refine.polish import Deadline
 from rfdag.result import Result
+from rfdag.searching import choose_engine, find_order, refine_order
 from rfdag.settings import Settings
-
-EXACT_WIDTH = 16
-"""Width of the beam on exact input, enough for every graph of benchmarks/noiseless.py."""
-
-MOST_FOR_EXACT_BEAM = 200
-"""Variables up to which exact input is searched with a beam unless one is asked for."""
-
-MOST_FOR_SP = 16
-"""Variables up to which rule "sp" looks at every set of them."""
-
-INTERRUPTED = "The search was interrupted; this is the best order found until then."
 
 
 def learn(
@@ -190,12 +160,12 @@ def learn(
             check_size=lambda rows, columns: FisherZ(rows, alpha).require(columns),
         )
         clock.lap("moments")
-        engine = _engine(evidence, settings, threads, bar)
+        engine = choose_engine(evidence, settings, threads, bar)
         clock.lap("precision")
         with _naming(evidence.names):
-            found = _search(evidence, engine, settings, threads, deadline, bar)
+            found = find_order(evidence, engine, settings, threads, deadline, bar)
             clock.lap("elimination")
-            found = _refine(found, evidence, settings, deadline, bar)
+            found = refine_order(found, evidence, settings, deadline, bar)
         clock.lap("refinement")
     result = Result(
         names=evidence.names,
@@ -210,128 +180,13 @@ def learn(
         input=input,
         timings=clock.laps,
         warnings=(
-            *_doubts(evidence, found, engine.settled, settings),
+            *doubts_about(evidence, found, engine.settled, settings),
             *found.notes,
         ),
     )
     for warning in result.warnings:
         python_warnings.warn(warning, NumericalWarning, stacklevel=2)
     return result
-
-
-@dataclass(frozen=True)
-class _Found:
-    """An order and DAG on their way to a result."""
-
-    order: NDArray[np.int64]
-    dag: Graph
-    elimination: Elimination
-    scored: ScoredOrder | None = None
-    attempts: tuple[Attempt, ...] = ()
-    notes: tuple[str, ...] = ()
-
-    @property
-    def score(self) -> float | None:
-        return None if self.scored is None else self.scored.total
-
-
-def _search(
-    evidence: Moments | data_.Oracle,
-    engine: Engine,
-    settings: Settings,
-    threads: int,
-    deadline: Deadline,
-    bar: Progress,
-) -> _Found:
-    """Find an order: by a portfolio of beams for rule "soft" on data, by the rule's own elimination otherwise."""
-    report = bar.stage("Eliminating")
-    if settings.rule == "sp":
-        order = _sparsest_order(evidence, engine, settings, report)
-        elimination = replay(engine, order)
-        return _Found(order, elimination.dag, elimination)
-    if settings.rule != "soft" or isinstance(evidence, data_.Oracle) or evidence.n_samples is None:
-        spare = engine.copy() if settings.rule == "soft" and settings.refined else None
-        elimination = eliminate(
-            engine,
-            "rfd" if settings.rule == "soft" else settings.rule,
-            depth=settings.depth,
-            max_paths=settings.max_paths,
-            generator=settings.generator(),
-            report=report,
-        )
-        if spare is not None:
-            elimination = _sparser(elimination, spare, settings, report)
-        return _Found(elimination.order, elimination.dag, elimination)
-    if settings.depth > 1:
-        raise OptionError("On data only rule 'rfd' looks ahead by depth; rule 'soft' does so by its beam.")
-    outcome = search_orders(
-        evidence.partial_correlations(),
-        evidence.correlation,
-        evidence.n_samples,
-        width=settings.beam,
-        penalty=settings.penalty,
-        refine=settings.refined,
-        threads=threads,
-        generator=settings.generator(),
-        deadline=deadline,
-        report=report,
-    )
-    elimination = replay(engine, outcome.eliminated)
-    notes = (INTERRUPTED,) if outcome.interrupted else ()
-    if settings.by_bic:
-        return _Found(outcome.best.order, outcome.best.dag, elimination, outcome.best, outcome.attempts, notes)
-    return _Found(elimination.order, elimination.dag, elimination, attempts=outcome.attempts, notes=notes)
-
-
-def _sparser(
-    elimination: Elimination, engine: Engine, settings: Settings, report: Callable[[float], None]
-) -> Elimination:
-    """Return the sparser of an exact elimination and the best that a beam over the engine's hard counts finds."""
-    if settings.beam == "auto" and len(elimination.order) > MOST_FOR_EXACT_BEAM:
-        return elimination
-    width = EXACT_WIDTH if settings.beam == "auto" else settings.beam
-    found = beam_search(EngineStates(engine), width, mu=0.5, report=report)
-    return replay(engine, found.orders[0]) if found.costs[0] < elimination.dag.sum() else elimination
-
-
-def _sparsest_order(
-    evidence: Moments | data_.Oracle, engine: Engine, settings: Settings, report: Callable[[float], None]
-) -> NDArray[np.int64]:
-    """Return the best of all orders: by BIC on data unless edges are asked for, by edges otherwise."""
-    p = len(evidence.names)
-    if p > MOST_FOR_SP:
-        raise OptionError(
-            f"Rule 'sp' looks at all sets of variables, of which {p} have {2.0**p:.0e}; it takes up to {MOST_FOR_SP}. "
-            "Use rule='soft' with restarts."
-        )
-    if isinstance(evidence, Moments) and evidence.n_samples is not None and settings.by_bic:
-        return best_order(evidence.correlation, evidence.n_samples, settings.penalty)
-    # A beam as wide as there are sets keeps the cheapest elimination of each.
-    return beam_search(EngineStates(engine), 2**p, mu=0.0, report=report).orders[0]
-
-
-def _refine(
-    found: _Found, evidence: Moments | data_.Oracle, settings: Settings, deadline: Deadline, bar: Progress
-) -> _Found:
-    """Choose parents by BIC where asked, and polish the order where asked."""
-    if isinstance(evidence, data_.Oracle) or evidence.n_samples is None or not settings.by_bic:
-        return found
-    report = bar.stage("Refining")
-    # The thresholded DAG is a good start for a refinement; where every order was scored from scratch, so is this one.
-    known = found.dag if settings.refined else None
-    scored = found.scored or ScoredOrder(evidence.correlation, evidence.n_samples, found.order, settings.penalty, known)
-    notes = found.notes
-    if settings.refined and not notes:
-        generator = settings.generator() or np.random.default_rng(0)
-        interrupted = False
-        try:
-            if found.scored is None:
-                descend(scored, generator, deadline, report)
-            scored, interrupted = iterate(scored, generator, settings.restarts, deadline, report)
-        except KeyboardInterrupt:
-            interrupted = True
-        notes = (INTERRUPTED,) if interrupted else ()
-    return replace(found, order=scored.order, dag=scored.dag, scored=scored, notes=notes)
 
 
 @contextmanager
@@ -345,58 +200,6 @@ def _naming(names: tuple[Hashable, ...]) -> Iterator[None]:
             f"{pair} became deterministic functions of each other during the elimination: the columns are too nearly "
             "dependent for double precision. Drop one of the two, or combine them."
         ) from None
-
-
-def _engine(evidence: Moments | data_.Oracle, settings: Settings, threads: int, bar: Progress) -> Engine:
-    if isinstance(evidence, data_.Oracle):
-        announce(oracle_kernels.score, bar.say)
-        return OracleEngine(evidence.dag, threads=threads)
-    announce(dense_kernels.marginalise, bar.say)
-    n = evidence.n_samples
-    return DenseEngine(
-        evidence.partial_correlations(),
-        Tolerance(settings.tolerance) if n is None else FisherZ(n, settings.alpha),
-        # Without noise both scopes agree (Proposition 1), and the pairs of neighbours are far fewer.
-        pairs="neighbours" if n is None else settings.pairs,
-        threads=threads,
-        recompute=None if n is None else evidence.partial_correlations,
-        settled=max(1e-10, 1e-15 * evidence.condition()),
-    )
-
-
-def _doubts(evidence: Moments | data_.Oracle, found: _Found, settled: float, settings: Settings) -> tuple[str, ...]:
-    if isinstance(evidence, data_.Oracle):
-        return ()
-    doubts = []
-    tolerance = settings.tolerance
-    margin = found.elimination.trace.smallest_margin
-    exhausted = [] if found.scored is None else found.scored.exhausted.tolist()
-    if exhausted:
-        doubts.append(
-            f"Given their parents, {listed([evidence.names[at] for at in exhausted])} vary by no more than rounding, "
-            "so the BIC cannot choose among further parents. Consider parents='threshold' with refine=False."
-        )
-    condition = evidence.condition()
-    if evidence.n_samples is None:
-        # Elimination in doubles loses as many digits as the covariance has, which is the square.
-        if 1e-16 * condition**2 > tolerance:
-            doubts.append(
-                f"The precision matrix is ill-conditioned ({condition**2:.0e}): rounding of about "
-                f"{1e-16 * condition**2:.0e} may pass for edges at tolerance {tolerance:.0e}. If it comes from a "
-                "known DAG, learn(dag, input='dag') is exact."
-            )
-    elif condition > DOUBTFUL:
-        doubts.append(
-            f"The columns are nearly dependent (condition number {condition:.1e}): partial correlations may be off "
-            f"by about {condition * 1e-16:.0e}. Consider dropping or combining the most similar columns."
-        )
-    # Where parents were chosen by BIC the thresholds of the trace decided nothing.
-    if margin < settled and found.scored is None:
-        doubts.append(
-            f"A partial correlation lies within {margin:.0e} of its threshold, closer than the {settled:.0e} that "
-            "rounding may take: another machine might decide that edge differently."
-        )
-    return tuple(doubts)
 
 
 class _Clock:

@@ -1,0 +1,45 @@
+"""What may be wrong with the numbers of a result, in words."""
+
+from __future__ import annotations
+
+from rfdag.data import Oracle
+from rfdag.errors import listed
+from rfdag.moments import DOUBTFUL, Moments
+from rfdag.searching import Found
+from rfdag.settings import Settings
+
+
+def doubts_about(evidence: Moments | Oracle, found: Found, settled: float, settings: Settings) -> tuple[str, ...]:
+    """Return what the user should know about conditioning, exhausted variances and decisions near a threshold."""
+    if isinstance(evidence, Oracle):
+        return ()
+    doubts = []
+    tolerance = settings.tolerance
+    margin = found.elimination.trace.smallest_margin
+    exhausted = [] if found.scored is None else found.scored.exhausted.tolist()
+    if exhausted:
+        doubts.append(
+            f"Given their parents, {listed([evidence.names[at] for at in exhausted])} vary by no more than rounding, "
+            "so the BIC cannot choose among further parents. Consider parents='threshold' with refine=False."
+        )
+    condition = evidence.condition()
+    if evidence.n_samples is None:
+        # Elimination in doubles loses as many digits as the covariance has, which is the square.
+        if 1e-16 * condition**2 > tolerance:
+            doubts.append(
+                f"The precision matrix is ill-conditioned ({condition**2:.0e}): rounding of about "
+                f"{1e-16 * condition**2:.0e} may pass for edges at tolerance {tolerance:.0e}. If it comes from a "
+                "known DAG, learn(dag, input='dag') is exact."
+            )
+    elif condition > DOUBTFUL:
+        doubts.append(
+            f"The columns are nearly dependent (condition number {condition:.1e}): partial correlations may be off "
+            f"by about {condition * 1e-16:.0e}. Consider dropping or combining the most similar columns."
+        )
+    # Where parents were chosen by BIC the thresholds of the trace decided nothing.
+    if margin < settled and found.scored is None:
+        doubts.append(
+            f"A partial correlation lies within {margin:.0e} of its threshold, closer than the {settled:.0e} that "
+            "rounding may take: another machine might decide that edge differently."
+        )
+    return tuple(doubts)
