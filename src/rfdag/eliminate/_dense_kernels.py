@@ -26,21 +26,6 @@ SLACK = 1e-12
 
 
 @kernel()
-def _row_margin(row, stop, tau, margin):
-    """Return the lesser of ``margin`` and the least distance to tau of the entries before ``stop``.
-
-    Written as a count, which the compiler takes four at a time, unlike a minimum.
-    """
-    closer = 0
-    for j in range(stop):
-        closer += abs(abs(row[j]) - tau) < margin
-    if closer:
-        for j in range(stop):
-            margin = min(margin, abs(abs(row[j]) - tau))
-    return margin
-
-
-@kernel()
 def _row_peaks(row, i, v, peaks):
     """Store in peaks[b] the largest |K_ik| over the candidates k ≠ i of block b; return the largest."""
     highest = 0.0
@@ -58,39 +43,41 @@ def _row_peaks(row, i, v, peaks):
 
 
 @kernel()
-def _row_edges(row, i, tau, peaks, edges, degrees, edges_i, edges_j):
-    """Append the edges of row i to earlier rows, and return how many there are now.
+def _row_edges(row, i, tau, margin, peaks, edges, degrees, edges_i, edges_j):
+    """Append the edges of row i to earlier rows; return how many there are now, and the least distance to tau.
 
-    Stores come before the question whether they count: cheaper than a branch no processor foresees.
+    A block whose largest entry lies below tau by more than the least distance so far holds no edge and no lesser
+    distance. Stores come before the question whether they count: cheaper than a branch no processor foresees.
     """
     start = edges
     for b in range(i // BLOCK + 1):
-        if peaks[b] > tau:
+        if peaks[b] > tau - margin:
             block = row[b]
             for t in range(min(block.shape[0], i - b * BLOCK)):
+                size = abs(block[t])
                 edges_j[edges] = b * BLOCK + t
-                edges += abs(block[t]) > tau
+                edges += size > tau
+                distance = abs(size - tau)
+                margin = distance if distance < margin else margin
     degrees[i] = edges - start
     for e in range(start, edges):
         edges_i[e] = i
         degrees[edges_j[e]] += 1
-    return edges
-
-
-@kernel()
-def scan(K, blocks, v, tau, degrees, edges_i, edges_j, peaks):
-    """List edges, count degrees, find block peaks; return (edges, least distance of a pair to tau)."""
-    edges = 0
-    margin = np.inf
-    for i in range(v):
-        margin = _row_margin(K[i], i, tau, margin)
-        _row_peaks(blocks[i], i, v, peaks[i])
-        edges = _row_edges(blocks[i], i, tau, peaks[i], edges, degrees, edges_i, edges_j)
     return edges, margin
 
 
 @kernel()
-def marginalise(K, blocks, v, k, tau_after, a, u, degrees, edges_i, edges_j, peaks):
+def scan(blocks, v, tau, margin, degrees, edges_i, edges_j, peaks):
+    """List edges, count degrees, find block peaks; return the number of edges, and ``margin`` or a lesser distance."""
+    edges = 0
+    for i in range(v):
+        _row_peaks(blocks[i], i, v, peaks[i])
+        edges, margin = _row_edges(blocks[i], i, tau, margin, peaks[i], edges, degrees, edges_i, edges_j)
+    return edges, margin
+
+
+@kernel()
+def marginalise(K, blocks, v, k, tau_after, margin, a, u, degrees, edges_i, edges_j, peaks):
     """Remove k: the last variable takes its place, the rank-one step is applied, and what is left scanned.
 
     Each row is scanned while it is still in the cache. Returns (status, least, edges, margin). The status is
@@ -114,11 +101,10 @@ def marginalise(K, blocks, v, k, tau_after, a, u, degrees, edges_i, edges_j, pea
     for i in range(last):
         left = 1.0 - a[i] * a[i]
         if not left > 1e-15:
-            return i, 0.0, 0, np.inf
+            return i, 0.0, 0, margin
         least = min(least, left)
         u[i] = 1.0 / math.sqrt(left)
     edges = 0
-    margin = np.inf
     for i in range(last):
         row = K[i]
         a_i = a[i]
@@ -126,10 +112,9 @@ def marginalise(K, blocks, v, k, tau_after, a, u, degrees, edges_i, edges_j, pea
         for j in range(last):
             row[j] = (row[j] + a_i * a[j]) * (u_i * u[j])
         row[i] = 1.0
-        margin = _row_margin(row, i, tau_after, margin)
         if _row_peaks(blocks[i], i, last, peaks[i]) > 1.0:
-            return i, 0.0, 0, np.inf
-        edges = _row_edges(blocks[i], i, tau_after, peaks[i], edges, degrees, edges_i, edges_j)
+            return i, 0.0, 0, margin
+        edges, margin = _row_edges(blocks[i], i, tau_after, margin, peaks[i], edges, degrees, edges_i, edges_j)
     return -1, least, edges, margin
 
 

@@ -70,6 +70,7 @@ class DenseEngine:
         self.settled = settled
         self._removals: Integers | None = None
         self._drift = 0.0
+        self._margin = np.inf
         self._allocate()
         self._scan()
 
@@ -169,21 +170,15 @@ class DenseEngine:
     def _scan(self) -> None:
         v = self._size
         self._edge_count, self._margin = kernels.scan(
-            self._K,
-            self._blocks,
-            v,
-            self._threshold(v),
-            self._degrees,
-            self._edges_i,
-            self._edges_j,
-            self._peaks,
-        )
+            self._blocks, v, self._threshold(v), self._margin,
+            self._degrees, self._edges_i, self._edges_j, self._peaks,
+        )  # fmt: skip
 
     def _marginalise(self, position: int, tau_after: float) -> None:
         v = self._size
         gone = int(self._variables[position])
         spoilt, least, self._edge_count, self._margin = kernels.marginalise(
-            self._K, self._blocks, v, position, tau_after, *self._work,
+            self._K, self._blocks, v, position, tau_after, self._margin, *self._work,
             self._degrees, self._edges_i, self._edges_j, self._peaks,
         )  # fmt: skip
         self._variables[position] = self._variables[v - 1]

@@ -29,7 +29,8 @@ class Removal:
 
     ``parents`` are its neighbours in the moral subgraph at that moment: its parents in the minimal I-MAP
     of the order under construction. ``removed`` and ``filled`` list the edges that went and came as pairs
-    of variables; they are None when not asked for.
+    of variables; they are None when not asked for. ``margin`` is the least distance of a partial correlation to its
+    threshold so far.
     """
 
     variable: int
