@@ -92,11 +92,12 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         self.causal_order_ = self.result_.causal_order
         self.dag_ = self.result_.dag
         self.cpdag_ = self.result_.cpdag
-        moments = self.result_.moments
+        moments, weights, variances = self.result_.moments, self.result_.coefficients, self.result_.residual_variances
         assert moments is not None
-        self.coef_, self.residual_variance_ = moments.regressions(self.dag_)
-        means = moments.means
-        self.intercept_ = means - means @ self.coef_
+        assert weights is not None
+        assert variances is not None
+        self.coef_, self.residual_variance_ = weights, variances
+        self.intercept_ = moments.means - moments.means @ self.coef_
         return self
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:

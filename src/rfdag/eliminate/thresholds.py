@@ -15,10 +15,6 @@ from rfdag.errors import DataError, OptionError
 class Threshold(Protocol):
     """The size above which a partial correlation over ``size`` variables is an edge."""
 
-    @property
-    def exact(self) -> bool:
-        """Whether the partial correlations carry no sampling noise."""
-
     def __call__(self, size: int) -> float:
         """Return τ for a set of ``size`` remaining variables."""
 
@@ -36,7 +32,6 @@ class FisherZ:
 
     n_samples: int
     alpha: float
-    exact = False
 
     def __post_init__(self) -> None:
         if not (isinstance(self.alpha, Real) and 0 < self.alpha < 1):
@@ -64,7 +59,6 @@ class Tolerance:
     """A fixed bound on rounding noise, for exact input."""
 
     tolerance: float = 1e-8
-    exact = True
 
     def __post_init__(self) -> None:
         if not (isinstance(self.tolerance, Real) and 0 <= self.tolerance < 1):

@@ -51,7 +51,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The best order found, what was tried, the winner's order before refinement, and the moves it took.
+    """The best order found, what was tried, and the winner's order before refinement.
 
     ``interrupted`` tells that the user ended the search before it was done.
     """
@@ -59,7 +59,6 @@ class Outcome:
     best: ScoredOrder
     attempts: tuple[Attempt, ...]
     eliminated: NDArray[np.int64]
-    moves: int
     interrupted: bool = False
 
 
@@ -112,8 +111,6 @@ def search_orders(
     best: ScoredOrder | None = None
     eliminated = np.arange(p)
     attempts: list[Attempt] = []
-    moves = 0
-
     stop = threading.Event()
 
     def watch(share: float) -> None:
@@ -151,23 +148,24 @@ def search_orders(
             if best is None:
                 # Now, so that an interrupted descent has something to return.
                 best, eliminated = champion, start
-            made = descend(champion, generator, deadline) if each_round else 0
+            if each_round:
+                descend(champion, generator, deadline)
             improved = champion is best or _total(champion) < _total(best)
             if improved:
-                best, eliminated, moves = champion, start, made
+                best, eliminated = champion, start
             wider = now * WIDER
             if width != "auto" or not improved or wider > WIDEST or deadline.passed() or not _fits(p, wider):
                 break
             live = tuple(setting for _, setting in found[: max(1, len(live) - 1)])
             now = wider
         if refine and not each_round and best is not None:
-            moves = descend(best, generator, deadline)
+            descend(best, generator, deadline)
     except KeyboardInterrupt:
         if best is None:
             raise
         interrupted = True
     assert best is not None
-    return Outcome(best, tuple(attempts), eliminated, moves, interrupted)
+    return Outcome(best, tuple(attempts), eliminated, interrupted)
 
 
 def settings_for(partial: Floats, n_samples: int) -> tuple[tuple[float, float], ...]:
