@@ -41,8 +41,5 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	@touch $(STAMP)
 
-peers:  ## install the peers that benchmarks/accuracy.py compares with, each in its own environment
-	@for list in benchmarks/peers/*.txt; do \
-		home=.peers/$$(basename $$list .txt); \
-		$(PYTHON) -m venv $$home && $$home/bin/python -m pip install --quiet -r $$list numpy || exit 1; \
-	done
+peers: $(STAMP)  ## install the peers that `rfdag bench` compares with, each in its own environment
+	$(BIN)/rfdag bench --setup

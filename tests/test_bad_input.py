@@ -55,9 +55,10 @@ def test_tables_that_are_none(table, words):
 
 
 def test_fewer_rows_than_needed(rows):
-    with refuses(DataError, "5 rows and 4 columns", "more than 5 rows", "regularised precision"):
-        rfdag.learn(rows[:5])
-    assert len(rfdag.learn(rows[:6]).order) == 4
+    for options in ({"rule": "rfd"}, {"rule": "gsp"}, {"parents": "threshold", "refine": False}):
+        with refuses(DataError, "5 rows and 4 columns", "more than 5 rows", "rule='soft'"):
+            rfdag.learn(rows[:5], **options)
+        assert len(rfdag.learn(rows[:6], **options).order) == 4
 
 
 def test_missing_and_infinite(frame):
@@ -270,7 +271,9 @@ def test_sample_size_of_a_matrix(options, words):
 
 def test_too_small_a_sample_size_of_a_matrix():
     with refuses(DataError, "4 rows and 3 columns"):
-        rfdag.learn(IDENTITY, input="correlation", n_samples=4)
+        rfdag.learn(IDENTITY, input="correlation", n_samples=4, rule="rfd")
+    with refuses(DataError, "2 rows and 3 columns", "at least 3"):
+        rfdag.learn(IDENTITY, input="correlation", n_samples=2)
 
 
 @pytest.mark.parametrize(
@@ -283,8 +286,11 @@ def test_too_small_a_sample_size_of_a_matrix():
         ({"depth": 0}, ["depth", "at least 1"]),
         ({"depth": 1.5}, ["depth", "whole number"]),
         ({"depth": True}, ["depth", "whole number"]),
-        ({"depth": 2, "rule": "min-fill"}, ["Only rule 'rfd' looks ahead"]),
-        ({"rule": "ges"}, ["no rule 'ges'", "'soft', 'sp', 'rfd', 'min-degree', 'min-fill', 'max-remove', 'random'"]),
+        ({"depth": 2, "rule": "min-fill"}, ["Only rules 'rfd' and 'gsp' look ahead"]),
+        (
+            {"rule": "ges"},
+            ["no rule 'ges'", "'soft', 'gsp', 'sp', 'rfd', 'min-degree', 'min-fill', 'max-remove', 'random'"],
+        ),
         ({"pairs": "some"}, ["'all' or 'neighbours'"]),
         ({"max_paths": 0}, ["max_paths"]),
         ({"tolerance": -1}, ["tolerance"]),
@@ -297,8 +303,22 @@ def test_too_small_a_sample_size_of_a_matrix():
         ({"beam": "wide"}, ["beam"]),
         ({"beam": 4, "rule": "rfd"}, ["belongs to rule 'soft'"]),
         ({"beam": 10**9}, ["GB", "Use beam="]),
-        ({"depth": 2, "rule": "sp"}, ["Only rule 'rfd' looks ahead"]),
-        ({"depth": 2}, ["only rule 'rfd' looks ahead"]),
+        ({"depth": 2, "rule": "sp"}, ["Only rules 'rfd' and 'gsp' look ahead"]),
+        ({"depth": 2}, ["only rules 'rfd' and 'gsp' look ahead"]),
+        ({"depth": 0, "rule": "gsp"}, ["depth", "at least 1"]),
+        ({"runs": 0, "rule": "gsp"}, ["runs", "at least 1"]),
+        ({"runs": 3}, ["belong to rule 'gsp'"]),
+        ({"initial": "min-degree"}, ["belong to rule 'gsp'"]),
+        ({"initial": "random", "rule": "gsp"}, ["'rfd' or 'min-degree'"]),
+        ({"rescoring": "never"}, ["'auto', 'exact' or 'lazy'"]),
+        ({"gamma": -0.5}, ["gamma", "0 or more"]),
+        ({"gamma": float("nan")}, ["gamma"]),
+        ({"penalty": []}, ["path of penalties"]),
+        ({"penalty": [1, 2, 1]}, ["path of penalties", "different"]),
+        ({"penalty": [1, -2]}, ["penalty", "-2"]),
+        ({"penalty": [1, 2], "rule": "rfd"}, ["parents='bic'"]),
+        ({"penalty": True}, ["penalty"]),
+        ({"restarts": "many"}, ["restarts"]),
         ({"parents": "best"}, ["'auto', 'bic' or 'threshold'"]),
         ({"refine": "maybe"}, ["refine is True, False or 'auto'"]),
         ({"refine": True, "parents": "threshold"}, ["refine=False"]),

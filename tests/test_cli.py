@@ -119,9 +119,11 @@ def test_exit_status_and_message(folder, tmp_path, words, status, message):
 def test_choices_are_those_of_the_library():
     from rfdag.data import INPUTS
     from rfdag.eliminate import RULES
-    from rfdag.settings import PAIRS, PARENTS
+    from rfdag.settings import INITIAL, PAIRS, PARENTS, RESCORING, SEARCHES
 
-    assert [entry.value for entry in cli.Rule] == ["soft", "sp", *RULES]
+    assert [entry.value for entry in cli.Rule] == [*SEARCHES, *RULES]
+    assert [entry.value for entry in cli.Initial] == list(INITIAL)
+    assert [entry.value for entry in cli.Rescoring] == list(RESCORING)
     assert [entry.value for entry in cli.Parents] == list(PARENTS)
     assert [entry.value for entry in cli.Input] == list(INPUTS)
     assert [entry.value for entry in cli.Pairs] == list(PAIRS)
@@ -130,7 +132,7 @@ def test_choices_are_those_of_the_library():
 def test_version_and_help_show_defaults():
     assert run("--version").stdout == f"rfdag {rfdag.__version__}\n"
     text = run("learn", "--help").stdout
-    for default in ("default: soft", "default: 1]", "default: 2.0", "default: 0.001", "default: all", "default: data"):
+    for default in ("default: soft", "default: 1]", "default: 2]", "default: 0.001", "default: all", "default: data"):
         assert default in text
 
 

@@ -37,11 +37,13 @@ def test_equal_input_gives_equal_output_on_any_number_of_threads(rows, options):
 
 def test_longer_searches_are_never_worse(rows):
     plain = rfdag.learn(rows, refine=False, beam=2)
-    refined = rfdag.learn(rows, beam=2)
+    refined = rfdag.learn(rows, beam=2, restarts=0)
     iterated = rfdag.learn(rows, beam=2, restarts=5)
     assert iterated.score <= refined.score <= plain.score
     assert {attempt.width for attempt in refined.attempts} == {2}
     assert rfdag.learn(rows, beam=2, restarts=5).order == iterated.order
+    assert rfdag.learn(rows, beam=2).score <= refined.score
+    assert rfdag.learn(rows, beam=2, time_limit=0.5).score <= refined.score
 
 
 def test_any_rule_can_be_refined_and_any_order_scored(rows):
@@ -70,14 +72,14 @@ def test_an_interrupt_returns_the_best_so_far(rows, monkeypatch):
 
     def interrupted(states, width, mu, **options):
         calls.append(width)
-        if width > 8:
+        if len(calls) == 3:
             raise KeyboardInterrupt
         return search(states, width, mu, **options)
 
     monkeypatch.setattr(portfolio, "beam_search", interrupted)
     with pytest.warns(rfdag.errors.NumericalWarning, match="interrupted"):
         found = rfdag.learn(rows)
-    assert max(calls) == 32
+    assert len(calls) >= 3
     assert sorted(found.order) == list(range(60))
     assert "interrupted" in found.warnings[0]
 

@@ -127,17 +127,22 @@ def test_exact_precision_keeps_its_zeros():
 def test_regressions_are_least_squares(rows):
     p = rows.shape[1]
     dag = np.triu(np.ones((p, p), np.int8), 1)
-    coefficients, variances = Moments.from_data(rows).regressions(dag)
+    coefficients, variances, partial = Moments.from_data(rows).regressions(dag)
     centred = rows - rows.mean(axis=0)
     for child in range(p):
         weights, *_ = np.linalg.lstsq(centred[:, :child], centred[:, child], rcond=None)
         np.testing.assert_allclose(coefficients[:child, child], weights, atol=1e-7)
         residual = centred[:, child] - centred[:, :child] @ weights
         np.testing.assert_allclose(variances[child], (residual**2).mean(), rtol=1e-7)
+        for parent in range(child):
+            others = centred[:, [at for at in range(child) if at != parent]]
+            ends = centred[:, [parent, child]]
+            left = ends - others @ np.linalg.lstsq(others, ends, rcond=None)[0]
+            assert partial[parent, child] == pytest.approx(np.corrcoef(left.T)[0, 1], abs=1e-7)
 
 
 def test_regressions_of_an_exact_model_are_its_weights():
     sem = linear_sem(random_dag(12, 0.5, rng=6), rng=6, variances=np.linspace(0.5, 2, 12))
-    coefficients, variances = Moments.from_precision(sem.precision(), None).regressions(sem.dag)
+    coefficients, variances, _ = Moments.from_precision(sem.precision(), None).regressions(sem.dag)
     np.testing.assert_allclose(coefficients, sem.weights, atol=1e-9)
     np.testing.assert_allclose(variances, sem.variances, rtol=1e-8)

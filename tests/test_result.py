@@ -106,7 +106,8 @@ def test_names_that_json_cannot_hold(tmp_path):
         ("{", "not JSON"),
         ("[1]", "not a result of rfdag"),
         ('{"format": "rfdag-result", "version": 99, "rfdag": "9.0"}', "version 99"),
-        ('{"format": "rfdag-result", "version": 1}', "incomplete"),
+        ('{"format": "rfdag-result", "version": 1, "rfdag": "0.1.0"}', "version 1 .* with rfdag 0.1.0"),
+        ('{"format": "rfdag-result", "version": 2}', "incomplete"),
     ],
 )
 def test_files_that_are_no_results(tmp_path, content, words):
@@ -118,7 +119,7 @@ def test_files_that_are_no_results(tmp_path, content, words):
 
 def test_file_says_what_it_is(result, tmp_path):
     content = json.loads(result.save(tmp_path / "r.json").read_text())
-    assert (content["format"], content["version"], content["rfdag"]) == ("rfdag-result", 1, rfdag.__version__)
+    assert (content["format"], content["version"], content["rfdag"]) == ("rfdag-result", 2, rfdag.__version__)
     assert [content["names"][at] for at in content["order"]] == list(result.order)
 
 
@@ -172,7 +173,7 @@ def test_large_traces_leave_edges_out():
 
 def test_edges_and_frames(result):
     frame = result.to_frame()
-    assert list(frame.columns) == ["source", "target", "coefficient", "directed"]
+    assert list(frame.columns) == ["source", "target", "coefficient", "partial_correlation", "gain", "directed"]
     assert len(frame) == len(result.edges) == result.dag.sum()
     pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(result.to_csv())), frame, check_dtype=False)
     assert result.to_frame("polars").shape == frame.shape
@@ -195,6 +196,8 @@ def test_networkx(result):
     edge = result.edges[0]
     assert graph.edges[edge.source, edge.target] == {
         "coefficient": edge.coefficient,
+        "partial_correlation": edge.partial_correlation,
+        "gain": edge.gain,
         "directed": edge.directed,
     }
 
@@ -221,3 +224,34 @@ def test_summary_reads_well(result):
     assert "11 variables, 7466 rows, rule rfd" in text
     assert " → ".join(result.order) in text
     assert "… (180 more)" in rfdag.learn(np.zeros((200, 200)), input="dag").summary()
+
+
+def test_what_is_said_of_an_edge(result):
+    """Its gain is what the BIC would lose with it, its partial correlation what is left given the other parents."""
+    from rfdag.moments import Moments
+
+    rows = rfdag.datasets.sachs().values
+    n, place = len(rows), {name: at for at, name in enumerate(result.names)}
+    standard = Moments.from_data(rows)
+
+    def misfit(dag):
+        return n * np.log(standard.regressions(dag).variances / standard.scales**2).sum()
+
+    for edge in result.edges:
+        without = result.dag.copy()
+        without[place[edge.source], place[edge.target]] = 0
+        loss = misfit(without) - misfit(result.dag)
+        assert edge.gain == pytest.approx(loss - 2 * np.log(n), rel=1e-6)
+        assert edge.partial_correlation == pytest.approx(
+            np.sign(edge.coefficient) * np.sqrt(1 - np.exp(-loss / n)), abs=1e-8
+        )
+
+
+def test_what_is_not_known_of_an_edge():
+    collider = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]])
+    for edge in rfdag.learn(collider, input="dag").edges:
+        assert (edge.coefficient, edge.partial_correlation, edge.gain) == (None, None, None)
+    sem = rfdag.simulate.linear_sem(collider, rng=0)
+    for edge in rfdag.learn(sem.precision(), input="precision").edges:
+        assert edge.gain is None
+        assert abs(edge.partial_correlation) > 0

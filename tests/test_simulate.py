@@ -42,6 +42,43 @@ def test_dense_family(K):
     assert not dag[:, :K].any()
 
 
+@pytest.mark.parametrize("m", [1, 2, 4])
+def test_scale_free_dags(m):
+    generator = np.random.default_rng(m)
+    drawn = np.array([simulate.scale_free_dag(60, m, generator) for _ in range(50)])
+    assert (drawn.sum(axis=(1, 2)) == m * (60 - m)).all()
+    assert not any(find_cycle(dag) for dag in drawn)
+    # Early nodes become hubs, far above what an Erdős–Rényi graph of as many edges would have.
+    degrees = (drawn + drawn.transpose(0, 2, 1)).sum(axis=1)
+    assert degrees[:, :5].mean() > 2 * degrees[:, 30:].mean()
+    assert degrees.max(axis=1).mean() > 3 * degrees.mean()
+    # Yet they are causes no more often than effects.
+    assert abs(drawn[:, :5].sum() / (drawn[:, :5].sum() + drawn[:, :, :5].sum()) - 0.5) < 0.05
+
+
+@given(dags(max_nodes=8), st.integers(0, 2**32 - 1))
+def test_standardised_models_have_unit_variances(dag, seed):
+    generator = np.random.default_rng(seed)
+    sem = simulate.linear_sem(dag, generator, variances=generator.uniform(0.5, 2, len(dag)))
+    r2 = generator.uniform(0.2, 0.9, len(dag))
+    for scaled in (simulate.standardise(sem), simulate.standardise(sem, r2)):
+        np.testing.assert_allclose(np.diag(scaled.covariance()), 1, atol=1e-9)
+        np.testing.assert_array_equal(np.sign(scaled.weights), np.sign(sem.weights))
+    children = dag.any(axis=0)
+    np.testing.assert_allclose(1 - scaled.variances[children], r2[children])
+    np.testing.assert_array_equal(scaled.variances[~children], 1)
+
+
+def test_standardising_is_done_while_the_model_is_built():
+    """By hand: x1 = (x0 + e) / √2, x2 = (x1 + e) / √2, where scaling at the end would give x2 a share of ⅔."""
+    chain = simulate.linear_sem([[0, 1, 0], [0, 0, 1], [0, 0, 0]], weights=(1, 1), rng=1)
+    scaled = simulate.standardise(chain)
+    np.testing.assert_allclose(np.abs(scaled.weights[[0, 1], [1, 2]]), np.sqrt(0.5))
+    np.testing.assert_allclose(scaled.variances, [1, 0.5, 0.5])
+    again = simulate.standardise(scaled)
+    np.testing.assert_allclose(again.weights, scaled.weights)
+
+
 @given(dags(max_nodes=8), st.integers(0, 2**32 - 1))
 def test_weights_are_bounded_away_from_zero(dag, seed):
     sem = simulate.linear_sem(dag, seed)
@@ -82,6 +119,9 @@ def test_topological_order_puts_parents_first():
         (lambda: simulate.random_dag(5, 1.5), "probability"),
         (lambda: simulate.random_dag(5, degree=9), "0 to 4 neighbours"),
         (lambda: simulate.dense_dag(1), "K ≥ 2"),
+        (lambda: simulate.scale_free_dag(4, 4), "1 ≤ m < p"),
+        (lambda: simulate.scale_free_dag(4, 0), "1 ≤ m < p"),
+        (lambda: simulate.standardise(simulate.linear_sem([[0, 1], [0, 0]]), r2=1.0), "below 1"),
         (lambda: simulate.linear_sem([[0, 1], [0, 0]], weights=(1, 0.5)), "low ≤ high"),
         (lambda: simulate.linear_sem([[0, 1], [0, 0]], variances=0), "variance"),
         (lambda: simulate.sample(simulate.linear_sem([[0]]), 0), "at least one row"),

@@ -1,4 +1,4 @@
-"""The command line: `rfdag learn`, `simulate` and `compare`, over the same functions as the library."""
+"""The command line: `rfdag learn`, `simulate`, `compare` and `bench`, over the same functions as the library."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -21,6 +22,7 @@ from rich.padding import Padding
 from rich.table import Table
 
 import rfdag
+from rfdag.bench.command import register as register_bench
 from rfdag.errors import GraphError, NumericalWarning, OptionError, RfdagError, listed
 
 app = typer.Typer(
@@ -42,6 +44,10 @@ OPTIONS = {
     "depth": "--depth",
     "rule": "--rule",
     "penalty": "--penalty",
+    "gamma": "--gamma",
+    "rescoring": "--rescoring",
+    "initial": "--initial",
+    "runs": "--runs",
     "restarts": "--restarts",
     "refine": "--refine",
     "beam": "--beam",
@@ -59,6 +65,7 @@ class Rule(StrEnum):
     """How the next variable is chosen."""
 
     SOFT = "soft"
+    GSP = "gsp"
     SP = "sp"
     RFD = "rfd"
     MIN_DEGREE = "min-degree"
@@ -82,6 +89,21 @@ class Pairs(StrEnum):
 
     ALL = "all"
     NEIGHBOURS = "neighbours"
+
+
+class Rescoring(StrEnum):
+    """How often a beam scores candidates anew."""
+
+    AUTO = "auto"
+    EXACT = "exact"
+    LAZY = "lazy"
+
+
+class Initial(StrEnum):
+    """Whose order rule gsp starts from."""
+
+    RFD = "rfd"
+    MIN_DEGREE = "min-degree"
 
 
 class Parents(StrEnum):
@@ -152,15 +174,24 @@ def learn(
     data: Annotated[Path, typer.Argument(help="CSV, TSV, NPY or NPZ file; the first line names the columns.")],
     rule: Annotated[Rule, typer.Option(help="How variables are chosen for removal.")] = Rule.SOFT,
     beam: Annotated[str, typer.Option(help="Partial eliminations that rule soft follows at once, or auto.")] = "auto",
-    depth: Annotated[int, typer.Option(help="How many removals rule rfd looks ahead.")] = 1,
+    rescoring: Annotated[Rescoring, typer.Option(help="How often a beam scores anew.")] = Rescoring.AUTO,
+    depth: Annotated[
+        int | None,
+        typer.Option(help="Removals rule rfd looks ahead (1), or covered edges gsp turns in a row (any number)."),
+    ] = None,
+    initial: Annotated[Initial, typer.Option(help="Rule whose order gsp starts from.")] = Initial.RFD,
+    runs: Annotated[int, typer.Option(help="How often gsp starts.")] = 1,
     alpha: Annotated[float, typer.Option(help="Level of the test for an edge.")] = 1e-3,
     pairs: Annotated[Pairs, typer.Option(help="Pairs counted as removed or filled.")] = Pairs.ALL,
     parents: Annotated[Parents, typer.Option(help="How parents are chosen.")] = Parents.AUTO,
     refine: Annotated[
         bool | None, typer.Option("--refine/--no-refine", help="Polish the order by BIC; rule soft does unless told.")
     ] = None,
-    penalty: Annotated[float, typer.Option(help="Price of an edge in the BIC, in units of ln n.")] = 2.0,
-    restarts: Annotated[int, typer.Option(help="How often refinement is repeated.")] = 0,
+    penalty: Annotated[
+        str, typer.Option(help="Price of an edge in the BIC, in units of ln n; several, as in 1,2,4, are compared.")
+    ] = "2",
+    gamma: Annotated[str, typer.Option(help="Of the extended BIC: an edge costs 2 gamma ln p more; or auto.")] = "auto",
+    restarts: Annotated[str, typer.Option(help="How often refinement is repeated, or auto.")] = "auto",
     time_limit: Annotated[float | None, typer.Option(help="Seconds after which the best so far is taken.")] = None,
     max_paths: Annotated[int, typer.Option(help="Paths a search of depth > 1 follows at once.")] = 1000,
     input: Annotated[Input, typer.Option(help="What the file holds.")] = Input.DATA,
@@ -185,13 +216,17 @@ def learn(
             input=input.value,  # type: ignore[arg-type]
             n_samples=n_samples,
             rule=rule.value,
-            beam=int(beam) if beam.isdecimal() else beam,  # type: ignore[arg-type]
+            beam=_whole_or_word(beam),  # type: ignore[arg-type]
+            rescoring=rescoring.value,  # type: ignore[arg-type]
             parents=parents.value,  # type: ignore[arg-type]
             refine="auto" if refine is None else refine,
-            penalty=penalty,
-            restarts=restarts,
+            penalty=_numbers("penalty", penalty),
+            gamma=gamma if gamma == "auto" else _numbers("gamma", gamma),  # type: ignore[arg-type]
+            restarts=_whole_or_word(restarts),  # type: ignore[arg-type]
             time_limit=time_limit,
             depth=depth,
+            initial=initial.value,  # type: ignore[arg-type]
+            runs=runs,
             alpha=alpha,
             pairs=pairs.value,  # type: ignore[arg-type]
             tolerance=tolerance,
@@ -215,6 +250,8 @@ def learn(
                 "edges": [edge._asdict() for edge in result.edges],
                 "n_samples": result.n_samples,
                 "score": result.score,
+                "penalty": result.penalty,
+                "path": [asdict(point) for point in result.path],
                 "settings": result.settings.to_dict(),
                 "timings": result.timings,
                 "warnings": list(result.warnings),
@@ -320,6 +357,22 @@ def compare(
     for name, value in table.items():
         shown.add_row(name, f"{value:.3f}" if isinstance(value, float) else str(value), meanings[name])
     Console().print(shown)
+
+
+register_bench(app, _reported)
+
+
+def _whole_or_word(text: str) -> int | str:
+    return int(text) if text.isdecimal() else text
+
+
+def _numbers(name: str, text: str) -> float | tuple[float, ...]:
+    """Return one number, or several separated by commas."""
+    try:
+        values = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise OptionError(f"{name} is a number, or several separated by commas, not {text!r}.") from None
+    return values[0] if len(values) == 1 else values
 
 
 def _files_of(result: rfdag.Result) -> dict[str, str]:

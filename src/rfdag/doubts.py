@@ -5,7 +5,7 @@ from __future__ import annotations
 from rfdag.data import Oracle
 from rfdag.errors import listed
 from rfdag.moments import DOUBTFUL, Moments
-from rfdag.searching import Found
+from rfdag.searching import Found, few_rows
 from rfdag.settings import Settings
 
 
@@ -23,7 +23,12 @@ def doubts_about(evidence: Moments | Oracle, found: Found, settled: float, setti
             "so the BIC cannot choose among further parents. Consider parents='threshold' with refine=False."
         )
     condition = evidence.condition()
-    if evidence.n_samples is None:
+    if few_rows(evidence, settings):
+        doubts.append(
+            f"{evidence.n_samples} rows are few for {len(evidence.names)} columns: the search began from an average of "
+            "sparse models instead of the sample's partial correlations, and its order is far from certain."
+        )
+    elif evidence.n_samples is None:
         # Elimination in doubles loses as many digits as the covariance has, which is the square.
         if 1e-16 * condition**2 > tolerance:
             doubts.append(

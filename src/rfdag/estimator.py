@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -49,27 +50,35 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         *,
         rule: str = "soft",
         beam: int | Literal["auto"] = "auto",
-        depth: int = 1,
+        rescoring: Literal["auto", "exact", "lazy"] = "auto",
+        depth: int | None = None,
+        initial: Literal["rfd", "min-degree"] = "rfd",
+        runs: int = 1,
         alpha: float = 1e-3,
         pairs: Literal["all", "neighbours"] = "all",
         max_paths: int = 1000,
         parents: Literal["auto", "bic", "threshold"] = "auto",
         refine: bool | Literal["auto"] = "auto",
-        penalty: float = 2.0,
-        restarts: int = 0,
+        penalty: float | Sequence[float] = 2.0,
+        gamma: float | Literal["auto"] = "auto",
+        restarts: int | Literal["auto"] = "auto",
         time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: int | None = None,
     ) -> None:
         self.rule = rule
         self.beam = beam
+        self.rescoring = rescoring
         self.depth = depth
+        self.initial = initial
+        self.runs = runs
         self.alpha = alpha
         self.pairs = pairs
         self.max_paths = max_paths
         self.parents = parents
         self.refine = refine
         self.penalty = penalty
+        self.gamma = gamma
         self.restarts = restarts
         self.time_limit = time_limit
         self.n_jobs = n_jobs

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from rfdag.result import Result
 
-COLUMNS = ("source", "target", "coefficient", "directed")
+COLUMNS = ("source", "target", "coefficient", "partial_correlation", "gain", "directed")
+NUMBERS = ("coefficient", "partial_correlation", "gain")
 BACKENDS = ("pandas", "polars", "pyarrow")
 
 
@@ -50,8 +51,9 @@ def to_csv(result: Result) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     for edge in result.edges:
-        weight = "" if edge.coefficient is None else repr(edge.coefficient)
-        writer.writerow([edge.source, edge.target, weight, str(edge.directed).lower()])
+        values = [getattr(edge, name) for name in NUMBERS]
+        numbers = ["" if value is None else repr(value) for value in values]
+        writer.writerow([edge.source, edge.target, *numbers, str(edge.directed).lower()])
     return text.getvalue()
 
 
@@ -80,8 +82,7 @@ def _graph(result: Result, labels: dict[Hashable, Any]) -> networkx.DiGraph:
     graph.add_nodes_from(labels[name] for name in result.order)
     for edge in result.edges:
         attributes: dict[str, Any] = {"directed": edge.directed}
-        if edge.coefficient is not None:
-            attributes["coefficient"] = edge.coefficient
+        attributes |= {name: getattr(edge, name) for name in NUMBERS if getattr(edge, name) is not None}
         graph.add_edge(labels[edge.source], labels[edge.target], **attributes)
     return graph
 

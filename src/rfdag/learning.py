@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from rfdag import data as data_
 from rfdag.doubts import doubts_about
-from rfdag.eliminate import FisherZ, LostPrecision
+from rfdag.eliminate import LostPrecision
 from rfdag.eliminate.threads import thread_count
 from rfdag.errors import NumericalError, NumericalWarning
 from rfdag.files import TextFormat
@@ -30,15 +30,19 @@ def learn(
     names: Sequence[Hashable] | None = None,
     rule: str = "soft",
     beam: int | Literal["auto"] = "auto",
-    depth: int = 1,
+    rescoring: Literal["auto", "exact", "lazy"] = "auto",
+    depth: int | None = None,
+    initial: Literal["rfd", "min-degree"] = "rfd",
+    runs: int = 1,
     alpha: float = 1e-3,
     pairs: Literal["all", "neighbours"] = "all",
     tolerance: float = 1e-8,
     max_paths: int = 1000,
     parents: Literal["auto", "bic", "threshold"] = "auto",
     refine: bool | Literal["auto"] = "auto",
-    penalty: float = 2.0,
-    restarts: int = 0,
+    penalty: float | Sequence[float] = 2.0,
+    gamma: float | Literal["auto"] = "auto",
+    restarts: int | Literal["auto"] = "auto",
     time_limit: float | None = None,
     delimiter: str | None = None,
     decimal: str = ".",
@@ -64,16 +68,22 @@ def learn(
     rule
         How variables are chosen for removal: "soft" weighs edges by their evidence and searches with a beam; "rfd"
         is the paper's Removal-Fill-Degree algorithm with its hard counts; "min-degree", "min-fill", "max-remove"
-        and "random" are the paper's baselines. On exact input "soft" is "rfd", and then a beam over the same counts
-        in case that finds a sparser order. "sp" is the sparsest permutation
-        itself, the best of all orders, for up to 16 variables: by BIC (of parents grown and shrunk) on data, by edges
-        with parents="threshold" and on exact input.
+        and "random" are the paper's baselines. On exact input "soft" is "rfd", followed by a search over covered
+        edges in case that finds a sparser DAG. "gsp" is the greedy sparsest permutation search over covered edges,
+        on any input. "sp" is the sparsest permutation itself, the best of all orders, for up to 16 variables: by BIC
+        (of parents grown and shrunk) on data, by edges with parents="threshold" and on exact input.
     beam
         How many partial eliminations rule "soft" follows at once. "auto" widens from 8 to 128 while the score
-        improves; on exact input it is 16 up to 200 variables. A beam of width B over p variables holds about
-        2 · B · p² doubles.
+        improves and its settings disagree. A beam of width B over p variables holds about 2 · B · p² doubles. On
+        exact input a beam runs only if a width is given.
+    rescoring
+        Whether a beam scores every candidate anew at every step ("exact") or only the neighbours of what was removed,
+        and all at every fifth step ("lazy"). "auto" is lazy on sparse graphs.
     depth
-        How many removals "rfd" looks ahead while no candidate is certified: the paper's w.
+        How many removals "rfd" looks ahead while no candidate is certified, the paper's w; 1 unless given. For "gsp",
+        how many covered edges in a row may be turned without loss of an edge; without bound unless given.
+    initial, runs
+        Which rule's order "gsp" starts from, and how often it starts: ties are broken at random after the first time.
     alpha
         Level of the test that decides whether a partial correlation is an edge. Unused on exact input.
     pairs
@@ -89,14 +99,20 @@ def learn(
         rule "soft" and for refined orders, else "threshold".
     refine
         Whether the order is polished by taking variables out and putting them back where the BIC is best. "auto"
-        does so for rule "soft". On exact input it is the beam that is left out without it.
+        does so for rule "soft". On exact input, where there is no BIC, covered edges are searched instead for a
+        sparser DAG.
     penalty
-        Price of an edge in the BIC, in units of ln n.
+        Price of an edge in the BIC, in units of ln n. Several make a path: the order is refined at each, and the one
+        whose DAG has the least extended BIC (γ = ½) is chosen; `Result.path` has them all.
+    gamma
+        γ of the extended BIC (Chen and Chen, 2008): an edge costs 2 γ ln p more. "auto" is ¼ where rows are few (less
+        than 1.25 per column), else 0, the plain BIC.
     restarts
-        How often refinement is repeated from the best order, disturbed a little.
+        How often refinement is repeated from the best order with some edges turned. "auto" stops when several in a
+        row have brought nothing: at most 20, none on large dense graphs where each takes long.
     time_limit
-        Seconds after which rule "soft" or a refinement returns the best order so far; with restarts=0, refinement is
-        repeated until then. The first, narrow beams always finish.
+        Seconds after which rule "soft", "gsp" or a refinement returns the best order so far; with restarts="auto",
+        refinement is repeated until then. The first, narrow beams always finish.
     delimiter, decimal, header
         How a text file is written: the character between its cells (a comma for CSV and a tab for TSV unless
         given), its decimal sign, and whether the first line names the columns (it does, unless it holds only
@@ -130,12 +146,16 @@ def learn(
     References
     ----------
     C. Squires, J. Amaniampong, C. Uhler: Efficient Permutation Discovery in Causal DAGs, 2020.
+    L. Solus, Y. Wang, C. Uhler: Consistency guarantees for greedy permutation-based causal inference, 2021.
     """
     clock = _Clock()
     settings = Settings.checked(
         rule=rule,
         beam=beam,
+        rescoring=rescoring,
         depth=depth,
+        initial=initial,
+        runs=runs,
         alpha=alpha,
         pairs=pairs,
         tolerance=tolerance,
@@ -143,6 +163,7 @@ def learn(
         parents=parents,
         refine=refine,
         penalty=penalty,
+        gamma=gamma,
         restarts=restarts,
         time_limit=time_limit,
         random_state=random_state,
@@ -157,7 +178,7 @@ def learn(
             n_samples=n_samples,
             names=names,
             form=TextFormat(delimiter, decimal, header),
-            check_size=lambda rows, columns: FisherZ(rows, alpha).require(columns),
+            check_size=settings.require_rows,
         )
         clock.lap("moments")
         engine = choose_engine(evidence, settings, threads, bar)
@@ -165,7 +186,7 @@ def learn(
         with _naming(evidence.names):
             found = find_order(evidence, engine, settings, threads, deadline, bar)
             clock.lap("elimination")
-            found = refine_order(found, evidence, settings, deadline, bar)
+            found = refine_order(found, evidence, settings, threads, deadline, bar)
         clock.lap("refinement")
     result = Result(
         names=evidence.names,
@@ -176,6 +197,7 @@ def learn(
         n_samples=evidence.n_samples if isinstance(evidence, Moments) else None,
         score=found.score,
         attempts=found.attempts,
+        path=found.path,
         settings=settings,
         input=input,
         timings=clock.laps,

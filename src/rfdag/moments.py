@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +26,18 @@ SINGULAR = 1e8
 
 CELLS_AT_ONCE = 2**17
 """Numbers factorised at a time, unless there are too many columns for that: about a megabyte."""
+
+
+class Regressions(NamedTuple):
+    """Every variable regressed on its parents.
+
+    ``coefficients`` (row → column) and ``variances``, those of the residuals, are in the units of the data;
+    ``partial_correlations`` (row → column) are those of parent and child given the other parents.
+    """
+
+    coefficients: Floats
+    variances: Floats
+    partial_correlations: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +128,7 @@ class Moments:
                 "Pass input='covariance' if it is a covariance matrix."
             )
         p = len(matrix)
-        return cls(labels, n_samples, _factor(matrix, labels, "correlation"), np.zeros(p), np.ones(p))
+        return cls(labels, n_samples, _factor(matrix, labels, "correlation", n_samples), np.zeros(p), np.ones(p))
 
     @classmethod
     def from_covariance(
@@ -126,7 +139,7 @@ class Moments:
         labels = tuple(names) if names is not None else tuple(range(len(matrix)))
         scales = _roots_of_diagonal(matrix, labels, "covariance")
         correlation = matrix / scales / scales[:, None]
-        factor = _factor(correlation, labels, "covariance")
+        factor = _factor(correlation, labels, "covariance", n_samples)
         return cls(labels, n_samples, factor, np.zeros(len(matrix)), scales)
 
     @classmethod
@@ -153,8 +166,22 @@ class Moments:
         np.fill_diagonal(correlation, 1.0)
         return correlation
 
+    def refuse_copies(self) -> None:
+        """Raise if a column is a copy of another up to scale; of other dependence, few rows say nothing."""
+        correlation = self.correlation
+        np.fill_diagonal(correlation, 0.0)
+        copies = np.argwhere(np.triu(np.abs(correlation) > 1 - 1e-12))
+        if len(copies):
+            pairs = "; ".join(
+                f"{self.names[j]!r} is a copy of {self.names[i]!r} up to scale" for i, j in copies[:3].tolist()
+            )
+            drop = listed([self.names[at] for at in sorted(set(copies[:, 1].tolist()))])
+            raise DataError(f"Columns are linearly dependent: {pairs}. Drop {drop}.")
+
     def condition(self) -> float:
         """Return an estimate of the condition number of the factor: the root of the correlation's."""
+        if len(self.factor) < len(self.names):
+            return math.inf
         if self.partial is not None:
             return _condition(cholesky(2 * np.eye(len(self.partial)) - self.partial))
         return _condition(_triangle(self.factor))
@@ -184,14 +211,14 @@ class Moments:
         np.fill_diagonal(partial, 1.0)
         return partial
 
-    def regressions(self, dag: NDArray[np.int8]) -> tuple[Floats, Floats]:
-        """Return the coefficients (row → column) and residual variances of each variable on its parents.
+    def regressions(self, dag: NDArray[np.int8]) -> Regressions:
+        """Return the regression of each variable on its parents.
 
-        Both are in the units of the data. The variances are maximum-likelihood estimates, which divide by n;
-        ``scales`` are taken as standard deviations that divide by n − 1.
+        The variances are maximum-likelihood estimates, which divide by n; ``scales`` are taken as standard deviations
+        that divide by n − 1.
         """
         p = len(self.names)
-        coefficients = np.zeros((p, p))
+        coefficients, partial = np.zeros((p, p)), np.zeros((p, p))
         variances = np.empty(p)
         for child in range(p):
             parents = np.flatnonzero(dag[:, child])
@@ -200,13 +227,17 @@ class Moments:
             residual = target
             if q is not None:
                 projected = q.T @ target
-                coefficients[parents, child] = solve_triangular(r, projected)
+                slopes = coefficients[parents, child] = solve_triangular(r, projected)
                 residual = target - q @ projected
+                # A parent explains slope² / ‖row of R⁻¹‖² more than the others do.
+                size = np.sqrt((solve_triangular(r, np.eye(len(parents))) ** 2).sum(axis=1))
+                own = slopes / size
+                partial[parents, child] = own / np.sqrt(residual @ residual + own**2)
             variances[child] = residual @ residual
         coefficients *= self.scales / self.scales[:, None]
         shrink = 1.0 if self.n_samples is None else (self.n_samples - 1) / self.n_samples
         with np.errstate(over="ignore"):
-            return coefficients, variances * self.scales**2 * shrink
+            return Regressions(coefficients, variances * self.scales**2 * shrink, partial)
 
 
 def _triangle(factor: Floats) -> Floats:
@@ -291,8 +322,11 @@ def _roots_of_diagonal(matrix: Floats, names: Sequence[Hashable], kind: str) -> 
     return roots
 
 
-def _factor(matrix: Floats, names: Sequence[Hashable], kind: str) -> Floats:
-    """Return R with RᵀR = matrix, or say why there is none."""
+def _factor(matrix: Floats, names: Sequence[Hashable], kind: str, n_samples: int | None = None) -> Floats:
+    """Return F with FᵀF = matrix, or say why there is none.
+
+    A singular matrix is refused, unless it comes from too few rows to be anything else.
+    """
     try:
         factor: Floats = cholesky(matrix)
         if _condition(factor) < SINGULAR:
@@ -300,6 +334,9 @@ def _factor(matrix: Floats, names: Sequence[Hashable], kind: str) -> Floats:
     except LinAlgError:
         pass
     values, vectors = np.linalg.eigh(matrix)
+    if n_samples is not None and n_samples <= len(matrix) and values[0] > -1e-10 * values[-1]:
+        root: Floats = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+        return root
     size = np.abs(vectors[:, 0])
     involved = [names[at] for at in np.argsort(-size) if size[at] > 0.1 * size.max()]
     what = (

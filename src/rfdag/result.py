@@ -17,7 +17,9 @@ from rfdag.eliminate.trace import Trace
 from rfdag.files import write_text
 from rfdag.graphs.dag import Graph
 from rfdag.graphs.equivalence import cpdag
-from rfdag.moments import Moments
+from rfdag.moments import Moments, Regressions
+from rfdag.refine.bic import price_of_edge
+from rfdag.refine.path import PathPoint
 from rfdag.refine.portfolio import Attempt
 from rfdag.settings import Settings
 
@@ -31,13 +33,17 @@ SAVE_MOMENTS_UP_TO = 200
 class Edge(NamedTuple):
     """One edge of the DAG.
 
-    ``coefficient`` is that of the regression of the target on all its parents, in the units of the data;
-    None for an oracle. ``directed`` is False when the Markov equivalence class leaves the direction open.
+    ``coefficient`` is that of the regression of the target on all its parents, in the units of the data, and
+    ``partial_correlation`` that of the two given the other parents; None for an oracle. ``gain`` is by how much the
+    BIC would be worse without the edge, None on exact input. ``directed`` is False when the Markov equivalence class
+    leaves the direction open.
     """
 
     source: Hashable
     target: Hashable
     coefficient: float | None
+    partial_correlation: float | None
+    gain: float | None
     directed: bool
 
 
@@ -64,6 +70,8 @@ class Result:
         better. None when parents were not chosen by it.
     attempts
         The beams that rule "soft" tried, with their settings, widths and scores.
+    path
+        What each of several penalties gave, and which was chosen; empty when one was given.
     settings
         The options of the run.
     input
@@ -82,13 +90,14 @@ class Result:
     n_samples: int | None
     score: float | None
     attempts: tuple[Attempt, ...] = field(repr=False)
+    path: tuple[PathPoint, ...] = field(repr=False)
     settings: Settings
     input: str
     timings: dict[str, float] = field(repr=False)
     warnings: tuple[str, ...] = ()
-    regressions: InitVar[tuple[NDArray[np.float64], NDArray[np.float64]] | None] = None
+    regressions: InitVar[Regressions | None] = None
 
-    def __post_init__(self, regressions: tuple[NDArray[np.float64], NDArray[np.float64]] | None) -> None:
+    def __post_init__(self, regressions: Regressions | None) -> None:
         self.dag.setflags(write=False)
         if regressions is not None:
             # What a file brings along need not be computed, and cannot be when it brings no moments.
@@ -108,7 +117,7 @@ class Result:
         return matrix
 
     @cached_property
-    def _regressions(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    def _regressions(self) -> Regressions | None:
         if self.moments is None:
             return None
         fitted = self.moments.regressions(self.dag)
@@ -119,25 +128,49 @@ class Result:
     @property
     def coefficients(self) -> NDArray[np.float64] | None:
         """Regression coefficients (row → column) in the units of the data; None for an oracle."""
-        return None if self._regressions is None else self._regressions[0]
+        return None if self._regressions is None else self._regressions.coefficients
+
+    @property
+    def partial_correlations(self) -> NDArray[np.float64] | None:
+        """Correlation of parent (row) and child (column) given its other parents; None for an oracle."""
+        return None if self._regressions is None else self._regressions.partial_correlations
 
     @property
     def residual_variances(self) -> NDArray[np.float64] | None:
         """Variance of each variable given its parents; None for an oracle."""
-        return None if self._regressions is None else self._regressions[1]
+        return None if self._regressions is None else self._regressions.variances
+
+    @property
+    def penalty(self) -> float:
+        """The penalty of the BIC: the one given, or the one chosen of several."""
+        if isinstance(self.settings.penalty, tuple):
+            return next(point.penalty for point in self.path if point.chosen)
+        return self.settings.penalty
 
     @property
     def edges(self) -> tuple[Edge, ...]:
         """The edges of the DAG, by source and target in the input's order."""
-        weights = self.coefficients
+        pairs = np.argwhere(self.dag)
+        unknown = [None] * len(pairs)
+        weights: list[float | None] = list(unknown)
+        partial: list[float | None] = list(unknown)
+        gains: list[float | None] = list(unknown)
+        if self._regressions is not None:
+            at = tuple(pairs.T)
+            weights = self._regressions.coefficients[at].tolist()
+            correlations = self._regressions.partial_correlations[at]
+            partial = correlations.tolist()
+            if self.n_samples is not None:
+                price = price_of_edge(
+                    self.n_samples,
+                    len(self.names),
+                    self.penalty,
+                    self.settings.extension(self.n_samples, len(self.names)),
+                )
+                gains = (-self.n_samples * np.log1p(-np.minimum(correlations**2, 1 - 1e-15)) - price).tolist()
         return tuple(
-            Edge(
-                self.names[i],
-                self.names[j],
-                None if weights is None else float(weights[i, j]),
-                bool(self.cpdag[i, j] == 1),
-            )
-            for i, j in np.argwhere(self.dag)
+            Edge(self.names[i], self.names[j], weights[e], partial[e], gains[e], bool(self.cpdag[i, j] == 1))
+            for e, (i, j) in enumerate(pairs)
         )
 
     def to_networkx(self) -> networkx.DiGraph:
@@ -187,6 +220,7 @@ class Result:
             f"rfdag result: {len(self.names)} variables, {rows}, rule {self.settings.rule}",
             f"order (causes first): {shown}{more}",
             f"edges: {int(self.dag.sum())}, of which {undecided} could point either way",
+            *([f"penalty: {self.penalty:g}, chosen of {len(self.path)}"] if self.path else []),
             *(f"warning: {warning}" for warning in self.warnings),
         ]
         return "\n".join(lines)

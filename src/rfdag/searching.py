@@ -27,21 +27,23 @@ from rfdag.errors import OptionError
 from rfdag.graphs.dag import Graph
 from rfdag.moments import Moments
 from rfdag.progress import Progress
-from rfdag.refine.bic import ScoredOrder, best_order
+from rfdag.refine.averaging import averaged_partial_correlations
+from rfdag.refine.bic import ScoredOrder, best_dag
+from rfdag.refine.gsp import covered_edge_search, gsp
+from rfdag.refine.independence import ExactIndependence, GraphIndependence, Independence, SampleIndependence
+from rfdag.refine.path import PathPoint, compare, follow_path
 from rfdag.refine.polish import Deadline, descend, iterate
 from rfdag.refine.portfolio import Attempt, search_orders
 from rfdag.settings import Settings
 
-EXACT_WIDTH = 16
-"""Width of the beam on exact input, enough for 99 % of the graphs of benchmarks/noiseless.py."""
-
-MOST_FOR_EXACT_BEAM = 200
-"""Variables up to which exact input is searched with a beam unless one is asked for."""
+MOST_IN_VAIN = 20_000
+"""Families or DAGs that a covered-edge search looks at in vain before it gives up."""
 
 MOST_FOR_SP = 16
 """Variables up to which rule "sp" looks at every set of them."""
 
 INTERRUPTED = "The search was interrupted; this is the best order found until then."
+CUT_SHORT = "The covered-edge search was ended before it had seen all; a sparser DAG may exist."
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class Found:
     elimination: Elimination
     scored: ScoredOrder | None = None
     attempts: tuple[Attempt, ...] = ()
+    path: tuple[PathPoint, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -68,6 +71,19 @@ def choose_engine(evidence: Moments | Oracle, settings: Settings, threads: int, 
         return OracleEngine(evidence.dag, threads=threads)
     announce(dense_kernels.marginalise, bar.say)
     n = evidence.n_samples
+    if few_rows(evidence, settings):
+        assert n is not None
+        evidence.refuse_copies()
+        bar.stage("Averaging models")
+        partial = averaged_partial_correlations(
+            evidence.correlation,
+            n,
+            penalty=settings.penalties[settings.searched],
+            gamma=settings.extension(n, len(evidence.names)),
+            threads=threads,
+            generator=settings.generator(),
+        )
+        return DenseEngine(partial, FisherZ(n + len(partial), settings.alpha), pairs=settings.pairs, threads=threads)
     return DenseEngine(
         evidence.partial_correlations(),
         Tolerance(settings.tolerance) if n is None else FisherZ(n, settings.alpha),
@@ -79,6 +95,13 @@ def choose_engine(evidence: Moments | Oracle, settings: Settings, threads: int, 
     )
 
 
+def few_rows(evidence: Moments | Oracle, settings: Settings) -> bool:
+    """Return whether the elimination must do without the sample's own partial correlations."""
+    if isinstance(evidence, Oracle) or evidence.n_samples is None:
+        return False
+    return settings.few(evidence.n_samples, len(evidence.names))
+
+
 def find_order(
     evidence: Moments | Oracle,
     engine: Engine,
@@ -87,33 +110,52 @@ def find_order(
     deadline: Deadline,
     bar: Progress,
 ) -> Found:
-    """Find an order: by a portfolio of beams for rule "soft" on data, by the rule's own elimination otherwise."""
+    """Find an order as the rule says: by a search over whole orders, or by choosing one removal after the other."""
     report = bar.stage("Eliminating")
+    exact = isinstance(evidence, Oracle) or evidence.n_samples is None
     if settings.rule == "sp":
-        order = _sparsest_order(evidence, engine, settings, report)
-        elimination = replay(engine, order)
-        return Found(order, elimination.dag, elimination)
-    if settings.rule != "soft" or isinstance(evidence, Oracle) or evidence.n_samples is None:
-        spare = engine.copy() if settings.rule == "soft" and settings.refined else None
-        elimination = eliminate(
-            engine,
-            "rfd" if settings.rule == "soft" else settings.rule,
-            depth=settings.depth,
-            max_paths=settings.max_paths,
-            generator=settings.generator(),
-            report=report,
-        )
-        if spare is not None:
-            elimination = _sparser(elimination, spare, settings, report)
+        return _sparsest(evidence, engine, settings, report)
+    if settings.rule == "gsp":
+        return _greedy_sparsest(evidence, engine, settings, deadline, report)
+    if settings.rule == "soft" and not exact:
+        return _search_by_bic(evidence, engine, settings, threads, deadline, report)
+    spare = engine.copy() if exact and settings.refined else None
+    elimination = eliminate(
+        engine,
+        "rfd" if settings.rule == "soft" else settings.rule,
+        depth=settings.depth or 1,
+        max_paths=settings.max_paths,
+        generator=settings.generator(),
+        report=report,
+    )
+    if spare is None:
         return Found(elimination.order, elimination.dag, elimination)
-    if settings.depth > 1:
-        raise OptionError("On data only rule 'rfd' looks ahead by depth; rule 'soft' does so by its beam.")
+    return _sparser(elimination, evidence, spare, settings, deadline, report)
+
+
+def _search_by_bic(
+    evidence: Moments | Oracle,
+    engine: Engine,
+    settings: Settings,
+    threads: int,
+    deadline: Deadline,
+    report: Callable[[float], None],
+) -> Found:
+    """Rule "soft" on data: the best order, by BIC, of a portfolio of beams."""
+    if settings.depth is not None and settings.depth > 1:
+        raise OptionError("On data only rules 'rfd' and 'gsp' look ahead by depth; rule 'soft' does so by its beam.")
+    assert isinstance(evidence, Moments)
+    assert evidence.n_samples is not None
+    assert isinstance(engine, DenseEngine)
     outcome = search_orders(
-        evidence.partial_correlations(),
+        engine.partial,
         evidence.correlation,
         evidence.n_samples,
+        worth=evidence.n_samples + len(evidence.names) if few_rows(evidence, settings) else None,
         width=settings.beam,
-        penalty=settings.penalty,
+        rescoring=settings.rescoring,
+        penalty=settings.penalties[settings.searched],
+        gamma=settings.extension(evidence.n_samples, len(evidence.names)),
         refine=settings.refined,
         threads=threads,
         generator=settings.generator(),
@@ -123,25 +165,76 @@ def find_order(
     elimination = replay(engine, outcome.eliminated)
     notes = (INTERRUPTED,) if outcome.interrupted else ()
     if settings.by_bic:
-        return Found(outcome.best.order, outcome.best.dag, elimination, outcome.best, outcome.attempts, notes)
+        return Found(outcome.best.order, outcome.best.dag, elimination, outcome.best, outcome.attempts, notes=notes)
     return Found(elimination.order, elimination.dag, elimination, attempts=outcome.attempts, notes=notes)
 
 
+def _greedy_sparsest(
+    evidence: Moments | Oracle,
+    engine: Engine,
+    settings: Settings,
+    deadline: Deadline,
+    report: Callable[[float], None],
+) -> Found:
+    """Rule "gsp": covered-edge searches from the orders of another rule."""
+    generator = settings.generator() or np.random.default_rng(0)
+    # The first run starts from the rule's own order; the others break its ties at random.
+    orders = [
+        eliminate(engine.copy(), settings.initial, generator=generator if run else settings.generator()).order
+        for run in range(settings.runs)
+    ]
+    outcome = gsp(
+        orders,
+        _tests(evidence, settings),
+        depth=settings.depth,
+        generator=generator,
+        deadline=deadline,
+        report=report,
+        most_visited=MOST_IN_VAIN,
+    )
+    notes = (INTERRUPTED,) if outcome.interrupted else () if outcome.complete else (CUT_SHORT,)
+    return Found(outcome.order, outcome.dag, replay(engine, outcome.order), notes=notes)
+
+
 def _sparser(
-    elimination: Elimination, engine: Engine, settings: Settings, report: Callable[[float], None]
-) -> Elimination:
-    """Return the sparser of an exact elimination and the best that a beam over the engine's hard counts finds."""
-    if settings.beam == "auto" and len(elimination.order) > MOST_FOR_EXACT_BEAM:
-        return elimination
-    width = EXACT_WIDTH if settings.beam == "auto" else settings.beam
-    found = beam_search(EngineStates(engine), width, mu=0.5, report=report)
-    return replay(engine, found.orders[0]) if found.costs[0] < elimination.dag.sum() else elimination
+    elimination: Elimination,
+    evidence: Moments | Oracle,
+    engine: Engine,
+    settings: Settings,
+    deadline: Deadline,
+    report: Callable[[float], None],
+) -> Found:
+    """Return the sparsest DAG that an exact elimination leads to: by a beam if asked for, then by covered edges."""
+    if settings.beam != "auto":
+        found = beam_search(EngineStates(engine), settings.beam, mu=0.5, report=report)
+        if found.costs[0] < elimination.dag.sum():
+            elimination = replay(engine.copy(), found.orders[0])
+    outcome = covered_edge_search(
+        elimination.dag,
+        _tests(evidence, settings),
+        depth=None,
+        generator=settings.generator(),
+        deadline=deadline,
+        report=report,
+        most_visited=MOST_IN_VAIN,
+    )
+    notes = (INTERRUPTED,) if outcome.interrupted else ()
+    if outcome.dag.sum() < elimination.dag.sum():
+        elimination = replay(engine, outcome.order)
+    return Found(elimination.order, elimination.dag, elimination, notes=notes)
 
 
-def _sparsest_order(
-    evidence: Moments | Oracle, engine: Engine, settings: Settings, report: Callable[[float], None]
-) -> NDArray[np.int64]:
-    """Return the best of all orders: by BIC on data unless edges are asked for, by edges otherwise."""
+def _tests(evidence: Moments | Oracle, settings: Settings) -> Independence:
+    """Return the evidence as one who answers questions of conditional independence."""
+    if isinstance(evidence, Oracle):
+        return GraphIndependence(evidence.dag)
+    if evidence.n_samples is None:
+        return ExactIndependence(evidence.factor, settings.tolerance)
+    return SampleIndependence(evidence.correlation, evidence.n_samples, settings.alpha)
+
+
+def _sparsest(evidence: Moments | Oracle, engine: Engine, settings: Settings, report: Callable[[float], None]) -> Found:
+    """Rule "sp": the best of all DAGs by BIC, or of all orders by edges where there is no BIC or they are asked for."""
     p = len(evidence.names)
     if p > MOST_FOR_SP:
         raise OptionError(
@@ -149,30 +242,65 @@ def _sparsest_order(
             "Use rule='soft' with restarts."
         )
     if isinstance(evidence, Moments) and evidence.n_samples is not None and settings.by_bic:
-        return best_order(evidence.correlation, evidence.n_samples, settings.penalty)
+        scored = _optimum(evidence, settings, settings.penalties[settings.searched])
+        return Found(scored.order, scored.dag, replay(engine, scored.order), scored)
     # A beam as wide as there are sets keeps the cheapest elimination of each.
-    return beam_search(EngineStates(engine), 2**p, mu=0.0, report=report).orders[0]
+    order = beam_search(EngineStates(engine), 2**p, mu=0.0, report=report).orders[0]
+    elimination = replay(engine, order)
+    return Found(order, elimination.dag, elimination)
+
+
+def _optimum(evidence: Moments, settings: Settings, penalty: float) -> ScoredOrder:
+    n = evidence.n_samples
+    assert n is not None
+    gamma = settings.extension(n, len(evidence.names))
+    order, dag = best_dag(evidence.correlation, n, penalty, gamma)
+    return ScoredOrder(evidence.correlation, n, order, penalty, gamma, dag)
 
 
 def refine_order(
-    found: Found, evidence: Moments | Oracle, settings: Settings, deadline: Deadline, bar: Progress
+    found: Found,
+    evidence: Moments | Oracle,
+    settings: Settings,
+    threads: int,
+    deadline: Deadline,
+    bar: Progress,
 ) -> Found:
-    """Choose parents by BIC where asked, and polish the order where asked."""
+    """Choose parents by BIC and polish the order where asked, and compare penalties where several were given."""
     if isinstance(evidence, Oracle) or evidence.n_samples is None or not settings.by_bic:
         return found
     report = bar.stage("Refining")
+    penalties, at = settings.penalties, settings.searched
     # The thresholded DAG is a good start for a refinement; where every order was scored from scratch, so is this one.
     known = found.dag if settings.refined else None
-    scored = found.scored or ScoredOrder(evidence.correlation, evidence.n_samples, found.order, settings.penalty, known)
-    notes = found.notes
-    if settings.refined and not notes:
-        generator = settings.generator() or np.random.default_rng(0)
-        interrupted = False
+    gamma = settings.extension(evidence.n_samples, len(evidence.names))
+    scored = found.scored or ScoredOrder(
+        evidence.correlation, evidence.n_samples, found.order, penalties[at], gamma, known
+    )
+    interrupted = bool(found.notes)
+    generator = settings.generator() or np.random.default_rng(0)
+
+    def polish(scored: ScoredOrder) -> ScoredOrder:
+        nonlocal interrupted
+        if not settings.refined or interrupted:
+            return scored
         try:
-            if found.scored is None:
-                descend(scored, generator, deadline, report)
-            scored, interrupted = iterate(scored, generator, settings.restarts, deadline, report)
+            descend(scored, generator, deadline, report)
+            scored, interrupted = iterate(scored, generator, settings.restarts, deadline, report, threads=threads)
         except KeyboardInterrupt:
             interrupted = True
-        notes = (INTERRUPTED,) if interrupted else ()
-    return replace(found, order=scored.order, dag=scored.dag, scored=scored, notes=notes)
+        return scored
+
+    if settings.rule == "sp":
+        orders = [_optimum(evidence, settings, penalty) for penalty in penalties]
+    else:
+        orders = follow_path(polish(scored), penalties, at, polish)
+    best, points = compare(orders, penalties)
+    return replace(
+        found,
+        order=orders[best].order,
+        dag=orders[best].dag,
+        scored=orders[best],
+        path=points if isinstance(settings.penalty, tuple) else (),
+        notes=(INTERRUPTED,) if interrupted else (),
+    )

@@ -5,16 +5,31 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass
 from numbers import Real
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeGuard
 
 import numpy as np
 
 from rfdag.eliminate.rules import find_rule
 from rfdag.eliminate.thresholds import FisherZ, Tolerance
-from rfdag.errors import OptionError
+from rfdag.errors import DataError, OptionError
 
-SEARCHES = ("soft", "sp")
+SEARCHES = ("soft", "gsp", "sp")
 """Rules that search over whole orders rather than choose one removal after the other."""
+
+BY_BIC = ("soft", "sp")
+"""Those of them that judge an order by its BIC."""
+
+INITIAL = ("rfd", "min-degree")
+RESCORING = ("auto", "exact", "lazy")
+
+ENOUGH_ROWS = 1.25
+"""Rows per column from which the sample's own partial correlations serve an elimination best."""
+
+GAMMA_OF_FEW_ROWS = 0.25
+"""γ of the extended BIC below that, where the plain one takes in too many of so many candidates."""
+
+FEWEST_ROWS = 3
+"""Rows below which not even one parent can be judged by the BIC."""
 
 PAIRS = ("all", "neighbours")
 PARENTS = ("auto", "bic", "threshold")
@@ -26,37 +41,50 @@ class Settings:
 
     rule: str = "soft"
     beam: int | Literal["auto"] = "auto"
-    depth: int = 1
+    rescoring: Literal["auto", "exact", "lazy"] = "auto"
+    depth: int | None = None
+    initial: Literal["rfd", "min-degree"] = "rfd"
+    runs: int = 1
     alpha: float = 1e-3
     pairs: Literal["all", "neighbours"] = "all"
     tolerance: float = 1e-8
     max_paths: int = 1000
     parents: Literal["auto", "bic", "threshold"] = "auto"
     refine: bool | Literal["auto"] = "auto"
-    penalty: float = 2.0
-    restarts: int = 0
+    penalty: float | tuple[float, ...] = 2.0
+    gamma: float | Literal["auto"] = "auto"
+    restarts: int | Literal["auto"] = "auto"
     time_limit: float | None = None
     random_state: int | None = None
 
     @classmethod
     def checked(cls, **options: Any) -> Self:
         """Return settings with NumPy numbers turned into Python's, which files can hold."""
-        return cls(
-            **{name: value.item() if isinstance(value, np.generic) else value for name, value in options.items()}
-        )
+
+        def plain(value: Any) -> Any:
+            if isinstance(value, np.generic):
+                return value.item()
+            if isinstance(value, list | tuple | np.ndarray):
+                return tuple(plain(entry) for entry in value)
+            return value
+
+        return cls(**{name: plain(value) for name, value in options.items()})
 
     def __post_init__(self) -> None:
         if self.rule not in SEARCHES:
             find_rule(self.rule)
         FisherZ(n_samples=1, alpha=self.alpha)
         Tolerance(self.tolerance)
-        _require_whole("depth", self.depth)
         _require_whole("max_paths", self.max_paths)
-        if self.depth > 1 and self.rule not in ("rfd", "soft"):
-            raise OptionError(
-                f"Only rule 'rfd' looks ahead; with rule={self.rule!r} leave depth at 1, not {self.depth}."
-            )
+        if self.depth is not None:
+            _require_whole("depth", self.depth)
+            if self.depth > 1 and self.rule not in ("rfd", "soft", "gsp"):
+                raise OptionError(
+                    f"Only rules 'rfd' and 'gsp' look ahead; with rule={self.rule!r} leave depth out, not {self.depth}."
+                )
+        self._check_gsp()
         self._check_search()
+        self._check_refinement()
         if self.random_state is not None:
             _require_whole("random_state", self.random_state, least=0)
         if self.pairs not in PAIRS:
@@ -67,6 +95,8 @@ class Settings:
             _require_whole("beam", self.beam)
             if self.rule != "soft":
                 raise OptionError(f"A beam belongs to rule 'soft'; with rule={self.rule!r} leave beam at 'auto'.")
+        if self.rescoring not in RESCORING:
+            raise OptionError(f"rescoring is 'auto', 'exact' or 'lazy', not {self.rescoring!r}.")
         if self.parents not in PARENTS:
             raise OptionError(f"parents is 'auto', 'bic' or 'threshold', not {self.parents!r}.")
         if self.refine not in (True, False, "auto"):
@@ -75,20 +105,39 @@ class Settings:
             raise OptionError(
                 "An order is refined by the BIC of its parents; with parents='threshold' pass refine=False."
             )
-        if not (isinstance(self.penalty, Real) and 0 <= self.penalty <= 1e6):
-            raise OptionError(
-                f"penalty is the price of an edge in units of ln n, between 0 and a million, not {self.penalty!r}."
-            )
-        _require_whole("restarts", self.restarts, least=0)
-        if self.restarts and not self.refined:
-            raise OptionError("restarts repeat a refinement; pass refine=True with them, or leave them at 0.")
         if self.time_limit is not None:
             if not (isinstance(self.time_limit, Real) and 0 < self.time_limit < math.inf):
                 raise OptionError(f"time_limit is a number of seconds above 0, or None, not {self.time_limit!r}.")
-            if self.rule != "soft" and not self.refined:
+            if self.rule not in ("soft", "gsp") and not self.refined:
                 raise OptionError(
                     f"rule={self.rule!r} without refine=True always runs to its end; leave time_limit out."
                 )
+
+    def _check_refinement(self) -> None:
+        if isinstance(self.penalty, tuple) and (not self.penalty or len(set(self.penalty)) < len(self.penalty)):
+            raise OptionError(f"A path of penalties has different ones, at least one, not {self.penalty!r}.")
+        for penalty in self.penalty if isinstance(self.penalty, tuple) else (self.penalty,):
+            if not _is_number(penalty) or not 0 <= penalty <= 1e6:
+                raise OptionError(
+                    f"penalty is the price of an edge in units of ln n, between 0 and a million, not {penalty!r}."
+                )
+        if self.gamma != "auto" and not (_is_number(self.gamma) and 0 <= self.gamma <= 1e6):
+            raise OptionError(
+                f"gamma is that of the extended BIC, 0 or more (1 is large), not {self.gamma!r}; 0 is the plain BIC."
+            )
+        if isinstance(self.penalty, tuple) and not self.by_bic:
+            raise OptionError("A path of penalties is one of BICs; pass parents='bic', or a single penalty.")
+        if self.restarts != "auto":
+            _require_whole("restarts", self.restarts, least=0)
+            if self.restarts and not self.refined:
+                raise OptionError("restarts repeat a refinement; pass refine=True with them, or leave them out.")
+
+    def _check_gsp(self) -> None:
+        if self.initial not in INITIAL:
+            raise OptionError(f"initial is 'rfd' or 'min-degree', not {self.initial!r}.")
+        _require_whole("runs", self.runs)
+        if self.rule != "gsp" and (self.initial, self.runs) != ("rfd", 1):
+            raise OptionError(f"initial and runs belong to rule 'gsp'; with rule={self.rule!r} leave them out.")
 
     @property
     def refined(self) -> bool:
@@ -98,7 +147,43 @@ class Settings:
     @property
     def by_bic(self) -> bool:
         """Whether parents are chosen by BIC: by default where the order was, or was refined, by it."""
-        return self.rule in SEARCHES or self.refined if self.parents == "auto" else self.parents == "bic"
+        return self.rule in BY_BIC or self.refined if self.parents == "auto" else self.parents == "bic"
+
+    @property
+    def penalties(self) -> tuple[float, ...]:
+        """The penalties to try, ascending."""
+        return tuple(sorted(self.penalty)) if isinstance(self.penalty, tuple) else (self.penalty,)
+
+    @property
+    def searched(self) -> int:
+        """Which of the penalties the search itself uses: the middle one."""
+        return len(self.penalties) // 2
+
+    @property
+    def any_rows(self) -> bool:
+        """Whether these settings get by with fewer rows than columns: those that judge an order by its BIC alone."""
+        return self.rule in BY_BIC and self.by_bic
+
+    def few(self, rows: int, columns: int) -> bool:
+        """Return whether rows are too few for the sample's own partial correlations, and yet enough for a BIC."""
+        return self.any_rows and (rows < ENOUGH_ROWS * columns or rows <= columns + 1)
+
+    def extension(self, rows: int, columns: int) -> float:
+        """Return γ of the BIC."""
+        if self.gamma == "auto":
+            return GAMMA_OF_FEW_ROWS if self.few(rows, columns) else 0.0
+        return self.gamma
+
+    def require_rows(self, rows: int, columns: int) -> None:
+        """Raise unless there are rows enough for what these settings test."""
+        if self.any_rows:
+            if rows < FEWEST_ROWS:
+                raise DataError(
+                    f"Found {rows} rows and {columns} columns (n_samples={rows}); a BIC needs at least {FEWEST_ROWS} "
+                    "rows, and far more to mean anything."
+                )
+        else:
+            FisherZ(rows, self.alpha).require(columns)
 
     def generator(self) -> np.random.Generator | None:
         """Return the generator that breaks ties, or None to break them by lowest index."""
@@ -107,6 +192,10 @@ class Settings:
     def to_dict(self) -> dict[str, Any]:
         """Return the options by name."""
         return asdict(self)
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(float(value))
 
 
 def _require_whole(name: str, value: object, least: int = 1) -> None:

@@ -57,6 +57,51 @@ def random_dag(p: int, density: float | None = None, rng: Seed = None, *, degree
     return dag
 
 
+def scale_free_dag(p: int, m: int, rng: Seed = None) -> Graph:
+    """Return a scale-free DAG: a graph of Barabási and Albert, directed by a random order.
+
+    Nodes come one by one and each joins m of those before it, chosen in proportion to the neighbours they have; the
+    first m + 1 nodes are a star. The causal order has nothing to do with the order in which they came.
+
+    Parameters
+    ----------
+    p
+        Number of nodes.
+    m
+        Neighbours that a node chooses when it comes; the graph has m (p − m) edges.
+    rng
+        Generator or seed; None is seed 0.
+
+    Examples
+    --------
+    >>> scale_free_dag(5, 1, rng=1)
+    array([[0, 0, 0, 0, 0],
+           [1, 0, 1, 0, 0],
+           [0, 0, 0, 1, 0],
+           [0, 0, 0, 0, 0],
+           [1, 0, 0, 0, 0]], dtype=int8)
+
+    References
+    ----------
+    A.-L. Barabási, R. Albert: Emergence of scaling in random networks, Science 1999.
+    """
+    if not 1 <= m < p:
+        raise OptionError(f"A scale-free graph needs 1 ≤ m < p; m={m} and p={p} were given.")
+    generator = np.random.default_rng(0 if rng is None else rng)
+    joined = np.zeros((p, p), bool)
+    joined[:m, m] = True
+    for node in range(m + 1, p):
+        degrees = joined.sum(axis=0) + joined.sum(axis=1)
+        chosen = generator.choice(node, m, replace=False, p=degrees[:node] / degrees.sum())
+        joined[chosen, node] = True
+    rank = generator.permutation(p)
+    sources, targets = np.nonzero(joined)
+    forward = rank[sources] < rank[targets]
+    dag = np.zeros((p, p), np.int8)
+    dag[np.where(forward, sources, targets), np.where(forward, targets, sources)] = 1
+    return dag
+
+
 def dense_dag(K: int) -> Graph:
     """Return the paper's B_K: a complete DAG on K(K−1)/2 nodes, each with its own pair of K sources.
 
@@ -153,6 +198,61 @@ def linear_sem(
     size = generator.uniform(low, high, dag.shape)
     sign = generator.choice((-1.0, 1.0), dag.shape)
     return LinearSEM(np.where(dag != 0, size * sign, 0.0), noise)
+
+
+def standardise(sem: LinearSEM, r2: ArrayLike | None = None) -> LinearSEM:
+    """Return the model in which every variable is scaled to variance 1 before it acts on others.
+
+    In a model as drawn, variances and the share of them that others explain grow along the causal order and give it
+    away (Reisach et al.); scaling the finished columns removes the first trace, scaling each variable while the model
+    is built removes most of the second. The signs of the weights and the ratios of those into the same variable are
+    kept.
+
+    Parameters
+    ----------
+    sem
+        The model.
+    r2
+        Share of its variance that a variable's parents are to explain, one number for all or one for each, between
+        0 and 1; it is ignored where there are no parents. None keeps the noise and the weights in the proportion they
+        have in ``sem``: the internally standardised model (iSCM) of Ormaniec et al.
+
+    Examples
+    --------
+    >>> chain = linear_sem([[0, 1, 0], [0, 0, 1], [0, 0, 0]], weights=(1, 1), rng=2)
+    >>> np.diag(standardise(chain).covariance())
+    array([1., 1., 1.])
+    >>> standardise(chain, r2=0.36).weights.round(2)
+    array([[ 0. ,  0.6,  0. ],
+           [ 0. ,  0. , -0.6],
+           [ 0. ,  0. ,  0. ]])
+
+    References
+    ----------
+    A. Reisach, M. Tami, C. Seiler, A. Chambaz, S. Weichwald: A scale-invariant sorting criterion to find a causal
+    order in additive noise models, NeurIPS 2023.
+    W. Ormaniec, S. Sussex, L. Lorch, B. Schölkopf, A. Krause: Standardizing structural causal models, ICLR 2025.
+    """
+    p = len(sem.weights)
+    shares = None
+    if r2 is not None:
+        shares = np.broadcast_to(np.asarray(r2, np.float64), p)
+        if not ((shares > 0) & (shares < 1)).all():
+            raise OptionError("r2 is a share of variance above 0 and below 1; one given is not.")
+    weights, variances, correlation = np.zeros((p, p)), np.ones(p), np.eye(p)
+    for node in topological_order(sem.dag):
+        parents = np.flatnonzero(sem.weights[:, node])
+        if not parents.size:
+            continue
+        acting = sem.weights[parents, node]
+        signal = acting @ correlation[np.ix_(parents, parents)] @ acting
+        share = signal / (signal + sem.variances[node]) if shares is None else shares[node]
+        weights[parents, node] = acting * np.sqrt(share / signal)
+        variances[node] = 1 - share
+        with_others = correlation[:, parents] @ weights[parents, node]
+        correlation[:, node] = correlation[node] = with_others
+        correlation[node, node] = 1
+    return LinearSEM(weights, variances)
 
 
 def sample(sem: LinearSEM, n: int, rng: Seed = None) -> Floats:

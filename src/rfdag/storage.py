@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from rfdag.eliminate.trace import Trace
 from rfdag.errors import FileError, listed
-from rfdag.moments import Moments
+from rfdag.moments import Moments, Regressions
+from rfdag.refine.path import PathPoint
 from rfdag.refine.portfolio import Attempt
 from rfdag.settings import Settings
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from rfdag.result import Result
 
 FORMAT = "rfdag-result"
-VERSION = 1
+VERSION = 2
 
 
 def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
@@ -32,7 +33,7 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
 
     names = [_encode_name(name) for name in result.names]
     place = {name: at for at, name in enumerate(result.names)}
-    weights, variances = result.coefficients, result.residual_variances
+    weights, variances, partial = result.coefficients, result.residual_variances, result.partial_correlations
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -42,10 +43,12 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
         "edges": np.argwhere(result.dag).tolist(),
         "coefficients": None if weights is None else weights[result.dag != 0].tolist(),
         "residual_variances": None if variances is None else variances.tolist(),
+        "partial_correlations": None if partial is None else partial[result.dag != 0].tolist(),
         "input": result.input,
         "n_samples": result.n_samples,
         "score": result.score,
         "attempts": [asdict(attempt) for attempt in result.attempts],
+        "path": [asdict(point) for point in result.path],
         "settings": result.settings.to_dict(),
         "timings": result.timings,
         "warnings": list(result.warnings),
@@ -91,9 +94,10 @@ def decode(content: dict[str, Any]) -> Result:
         dag[i, j] = 1
     regressions = None
     if content["coefficients"] is not None:
-        weights = np.zeros(dag.shape)
+        weights, partial = np.zeros(dag.shape), np.zeros(dag.shape)
         weights[dag != 0] = content["coefficients"]
-        regressions = weights, np.array(content["residual_variances"])
+        partial[dag != 0] = content["partial_correlations"]
+        regressions = Regressions(weights, np.array(content["residual_variances"]), partial)
     return Result(
         names=names,
         order=tuple(names[at] for at in content["order"]),
@@ -103,7 +107,8 @@ def decode(content: dict[str, Any]) -> Result:
         n_samples=content["n_samples"],
         score=content["score"],
         attempts=tuple(Attempt(**attempt) for attempt in content["attempts"]),
-        settings=Settings(**content["settings"]),
+        path=tuple(PathPoint(**point) for point in content["path"]),
+        settings=Settings.checked(**content["settings"]),
         input=content["input"],
         regressions=regressions,
         timings=content["timings"],

@@ -1,32 +1,55 @@
-"""Example data that comes with the package."""
+"""Example data that comes with the package, and networks to draw data from."""
 
 from __future__ import annotations
 
+import json
 from importlib import resources
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rfdag.files import Table, read_table
 from rfdag.graphs.dag import Graph
+from rfdag.simulate import LinearSEM, Seed
+from rfdag.simulate import sample as sample_centred
 
 
-def sachs_path() -> Path:
-    """Return the path of the Sachs data: 7466 cells × 11 proteins, log(x + 10).
+class Network(NamedTuple):
+    """A linear Gaussian network with names: x_j = intercepts[j] + Σ_i weights[i, j] x_i + noise."""
+
+    names: tuple[str, ...]
+    sem: LinearSEM
+    intercepts: NDArray[np.float64]
+
+    def sample(self, n: int, rng: Seed = None) -> Table:
+        """Return n independent rows with the names of their columns.
+
+        >>> ecoli70().sample(3).values.shape
+        (3, 46)
+        """
+        p = len(self.names)
+        means = np.linalg.solve((np.eye(p) - self.sem.weights).T, self.intercepts)
+        return Table(sample_centred(self.sem, n, rng) + means, self.names)
+
+
+def sachs_path(*, raw: bool = False) -> Path:
+    """Return the path of the Sachs data: 7466 cells × 11 proteins, log(x + 10), or as measured with ``raw``.
 
     Flow cytometry of human T cells (Sachs et al., Science 2005), from the collection example-causal-datasets,
     CC0. Cells of several interventional conditions are pooled, so the rows are not one observational sample.
     """
-    return Path(str(resources.files("rfdag.datasets").joinpath("sachs_log.csv")))
+    return _path("sachs.csv" if raw else "sachs_log.csv")
 
 
-def sachs() -> Table:
+def sachs(*, raw: bool = False) -> Table:
     """Return the Sachs data as numbers and names; `sachs_path` tells what they are.
 
     >>> sachs().values.shape
     (7466, 11)
     """
-    return read_table(sachs_path())
+    return read_table(sachs_path(raw=raw))
 
 
 def sachs_truth() -> Graph:
@@ -39,8 +62,50 @@ def sachs_truth() -> Graph:
     """
     names = list(sachs().names)
     dag = np.zeros((len(names), len(names)), np.int8)
-    lines = resources.files("rfdag.datasets").joinpath("sachs_truth.csv").read_text().split()
+    lines = _path("sachs_truth.csv").read_text(encoding="utf-8").split()
     for line in lines[1:]:
         source, target = line.split(",")
         dag[names.index(source), names.index(target)] = 1
     return dag
+
+
+def ecoli70() -> Network:
+    """Return ECOLI70: 46 genes of E. coli and 70 arcs, with fitted regressions.
+
+    Schäfer and Strimmer, Statistical Applications in Genetics and Molecular Biology 2005; the network of the bnlearn
+    repository as distributed with pgmpy 1.1.2, MIT licence.
+
+    >>> int(ecoli70().sem.dag.sum())
+    70
+    """
+    return _read_network("ecoli70.json")
+
+
+def magic_niab() -> Network:
+    """Return MAGIC-NIAB: 44 traits and markers of winter wheat and 66 arcs, with fitted regressions.
+
+    Scutari, Howell, Balding and Mackay, Genetics 2014; the network of the bnlearn repository as distributed with pgmpy
+    1.1.2, MIT licence.
+
+    >>> int(magic_niab().sem.dag.sum())
+    66
+    """
+    return _read_network("magic_niab.json")
+
+
+def _read_network(file: str) -> Network:
+    content = json.loads(_path(file).read_text(encoding="utf-8"))
+    names = tuple(content["nodes"])
+    place = {name: at for at, name in enumerate(names)}
+    weights = np.zeros((len(names), len(names)))
+    variances, intercepts = np.empty(len(names)), np.empty(len(names))
+    for name, node in content["cpds"].items():
+        for parent in node["parents"]:
+            weights[place[parent], place[name]] = node["coefficients"][parent][0]
+        intercepts[place[name]] = node["coefficients"]["(Intercept)"][0]
+        variances[place[name]] = node["variance"][0]
+    return Network(names, LinearSEM(weights, variances), intercepts)
+
+
+def _path(file: str) -> Path:
+    return Path(str(resources.files("rfdag.datasets").joinpath(file)))

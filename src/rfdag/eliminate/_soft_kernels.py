@@ -64,8 +64,11 @@ def _gain(K, v, k, before, after, near_square, near, a, b, packed):
 
 
 @kernel()
-def costs(K, v, n, c, z_near, first, step, paid, ahead):
-    """Fill paid and ahead of the states first, first + step and so on."""
+def costs(K, v, n, c, z_near, first, step, gains, known, paid, ahead):
+    """Fill paid and ahead of the states first, first + step and so on.
+
+    ``gains`` holds R̃ − F̃ of each candidate where ``known``; the others are computed and kept there.
+    """
     before = (n - v + 1.0) / c
     after = (n - v + 2.0) / c
     near_square = z_near * z_near / (n - v + 1.0)
@@ -79,8 +82,27 @@ def costs(K, v, n, c, z_near, first, step, paid, ahead):
             paid[state, k] = _weigh(matrix[k], v, before) - min(before, 1.0)
             total += paid[state, k]
         for k in range(v):
-            gain = _gain(matrix, v, k, before, after, near_square, near, a, b, packed)
-            ahead[state, k] = total / 2 - paid[state, k] - gain
+            if not known[state, k]:
+                gains[state, k] = _gain(matrix, v, k, before, after, near_square, near, a, b, packed)
+                known[state, k] = True
+            ahead[state, k] = total / 2 - paid[state, k] - gains[state, k]
+
+
+@kernel()
+def inherit(K, v, n, z_near, states, positions, gains, known, next_gains, next_known):
+    """Hand the gains of each state on to its successors, where the removal does not touch them.
+
+    Those of the neighbours of the variable removed are to be computed anew.
+    """
+    near_square = z_near * z_near / (n - v + 1.0)
+    last = v - 1
+    for e in range(len(states)):
+        state, k = states[e], positions[e]
+        row = K[state, k]
+        for i in range(last):
+            source = last if i == k else i
+            next_gains[e, i] = gains[state, source]
+            next_known[e, i] = known[state, source] and row[source] * row[source] <= near_square
 
 
 @kernel()

@@ -61,18 +61,31 @@ class SoftStates:
         values trust weaker edges.
     z_near
         Which variables count as neighbours of a candidate: those whose statistic z is larger than this.
+    rescore_every
+        1 computes every candidate's gain R̃ − F̃ at every step, the exact rule. Larger numbers are lazy: a gain is
+        kept until a neighbour of its variable is removed, and all are computed anew at every so many steps.
     threads
         How many threads may work on the states.
     """
 
     def __init__(
-        self, partial: Floats, n_samples: int, width: int, *, c: float, z_near: float = 2.5, threads: int = 1
+        self,
+        partial: Floats,
+        n_samples: int,
+        width: int,
+        *,
+        c: float,
+        z_near: float = 2.5,
+        rescore_every: int = 1,
+        threads: int = 1,
     ) -> None:
         p = len(partial)
         self._now, self._next = np.empty((width, p, p)), np.empty((width, p, p))
         self._now[0] = partial
         self._n, self._c, self._z_near = float(n_samples), c, z_near
         self._threads = threads
+        self._every, self._step = rescore_every, 0
+        self._gains, self._known = np.empty((1, p)), np.zeros((1, p), np.bool_)
         self.variables = np.arange(p)[None, :]
 
     def costs(self) -> tuple[Floats, Floats]:
@@ -81,7 +94,9 @@ class SoftStates:
         paid, ahead = np.empty((count, v)), np.empty((count, v))
 
         def work(first: int, step: int) -> None:
-            kernels.costs(self._now, v, self._n, self._c, self._z_near, first, step, paid, ahead)
+            kernels.costs(
+                self._now, v, self._n, self._c, self._z_near, first, step, self._gains, self._known, paid, ahead
+            )
 
         share(work, self._threads_for(count * v * v * v // 8, count))
         return paid, ahead
@@ -94,6 +109,13 @@ class SoftStates:
             kernels.extend(self._now, v, states, positions, first, step, self._next)
 
         share(work, self._threads_for(len(states) * v * v, len(states)))
+        self._step += 1
+        gains, known = np.empty((len(states), v - 1)), np.zeros((len(states), v - 1), np.bool_)
+        if self._step % self._every:
+            kernels.inherit(
+                self._now, v, self._n, self._z_near, states, positions, self._gains, self._known, gains, known
+            )
+        self._gains, self._known = gains, known
         self._now, self._next = self._next, self._now
         self.variables = _without(self.variables[states], positions)
 

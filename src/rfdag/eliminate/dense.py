@@ -79,6 +79,11 @@ class DenseEngine:
         """The variables not yet removed, one per position."""
         return self._variables[: self._size]
 
+    @property
+    def partial(self) -> Floats:
+        """The matrix K over the remaining variables."""
+        return self._K[: self._size, : self._size].copy()
+
     def adjacency(self) -> NDArray[np.bool_]:
         """Return the moral subgraph over the remaining variables."""
         v = self._size

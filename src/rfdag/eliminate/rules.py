@@ -56,9 +56,9 @@ def find_rule(name: str) -> Callable[[Engine], Candidates]:
 
     >>> find_rule("rdf")
     Traceback (most recent call last):
-    rfdag.errors.OptionError: There is no rule 'rdf'; the rules are 'soft', 'sp', ...
+    rfdag.errors.OptionError: There is no rule 'rdf'; the rules are 'soft', 'gsp', 'sp', ...
     """
     if name not in RULES:
-        every = ["soft", "sp", *RULES]
+        every = ["soft", "gsp", "sp", *RULES]
         raise OptionError(f"There is no rule {name!r}; the rules are {listed(every, limit=len(every))}.")
     return RULES[name]

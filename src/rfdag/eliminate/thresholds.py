@@ -45,8 +45,7 @@ class FisherZ:
             raise DataError(
                 f"Found {self.n_samples} rows and {size} columns (n_samples={self.n_samples}). Testing a pair "
                 f"given the {size - 2} other columns needs more than {size + 1} rows. Use more rows, fewer "
-                "columns, or a regularised precision matrix: "
-                "learn(precision_matrix, input='precision', n_samples=None)."
+                "columns, or rule='soft', which judges by BIC and takes any number of rows."
             )
 
     def __call__(self, size: int) -> float:

@@ -1,14 +1,20 @@
-"""Compiled loops of the Gaussian BIC: choosing parents among candidates, and moving one variable in an order.
+"""Compiled loops of the Gaussian BIC: choosing parents among predecessors, and moving one variable in an order.
 
-``C`` is the correlation matrix. The score of y with parents P is n ln var(y | P) + penalty · |P|; smaller is
-better. Parents of y are parents[y, :counts[y]].
+``C`` is the correlation matrix. The score of y with parents P is n ln var(y | P) + price · |P|; smaller is better.
 
-Choosing parents is a pivoted Cholesky decomposition of the candidates: each parent taken in is a pivot, after
-which every other candidate's residual variance and its covariance with y are at hand. Going from m to m + 1
-parents among c candidates costs O(c · m), so a whole choice costs O(c · m²).
+A fit of y on parents P is a Gram–Schmidt basis of P, one row per parent: row t holds the covariance of every variable
+with the t-th basis vector. From the rows come two vectors,
+
+    variances[q]    var(q | P)
+    covariances[q]  cov(q, y | P)
+
+so that q would explain covariances[q]² / variances[q] more of y, known at once for all q. Taking a parent in adds a
+row, leaving one out rotates rows, each O(p · |P|). The vectors are kept for every variable of an order, so whether x
+should join the parents of y is answered in O(1), and only variables whose parents change are ever fitted anew.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,229 +26,413 @@ TINY = 1e-13
 WORTH = 1e-7
 """Least gain in score for which parents or an order are changed; keeps searches from going in circles."""
 
+HOPE = 2.0
+"""Prices of an edge that a variable may save when x joins its parents and makes others needless."""
+
+NOTICEABLE = 2.0
+"""z² from which a variable may matter to one whose parents have changed, and is looked at again."""
+
+PLAUSIBLE = 4.0
+"""z² in the regression on all predecessors from which one of them may be a parent."""
+
+
+class State(NamedTuple):
+    """An order, and for each variable its parents and what the others could still contribute."""
+
+    order: np.ndarray
+    place: np.ndarray
+    parents: np.ndarray
+    counts: np.ndarray
+    scores: np.ndarray
+    variances: np.ndarray
+    covariances: np.ndarray
+    stale: np.ndarray
+
+
+class Fit(NamedTuple):
+    """Room for one variable's parents while they change: with the ``rows`` E_t and the two vectors."""
+
+    parents: np.ndarray
+    rows: np.ndarray
+    variances: np.ndarray
+    covariances: np.ndarray
+
+
+class Work(NamedTuple):
+    """Room for two fits, for asking what each parent is worth, and for the scores along a way through the order."""
+
+    mine: Fit
+    theirs: Fit
+    triangle: np.ndarray
+    weights: np.ndarray
+    column: np.ndarray
+    path: np.ndarray
+
 
 @kernel(fastmath={"reassoc", "contract"})
-def _dot(x, y, m):
-    total = 0.0
+def _add(C, x, y, fit, m):
+    """Take x in as parent number m."""
+    row, scale = fit.rows[m], 1.0 / math.sqrt(fit.variances[x])
+    p = C.shape[0]
+    for q in range(p):
+        row[q] = C[x, q]
     for t in range(m):
-        total += x[t] * y[t]
-    return total
+        other = fit.rows[t]
+        factor = other[x]
+        for q in range(p):
+            row[q] -= factor * other[q]
+    for q in range(p):
+        row[q] *= scale
+    weight = row[y]
+    for q in range(p):
+        fit.variances[q] -= row[q] * row[q]
+        fit.covariances[q] -= row[q] * weight
+    fit.parents[m] = x
+    for t in range(m + 1):
+        fit.variances[fit.parents[t]] = 0.0
+        fit.covariances[fit.parents[t]] = 0.0
+    fit.variances[y] = max(fit.variances[y], TINY)
+
+
+@kernel(fastmath={"reassoc", "contract"})
+def _drop(y, at, fit, m):
+    """Leave out the parent number ``at`` of m.
+
+    Rotations of neighbouring rows make the last row the only one that this parent had its say in.
+    """
+    rows = fit.rows
+    p = rows.shape[1]
+    gone = fit.parents[at]
+    for t in range(at, m - 1):
+        fit.parents[t] = fit.parents[t + 1]
+        upper, lower = rows[t], rows[t + 1]
+        a, b = upper[fit.parents[t]], lower[fit.parents[t]]
+        size = math.sqrt(a * a + b * b)
+        a /= size
+        b /= size
+        for q in range(p):
+            u, v = upper[q], lower[q]
+            upper[q] = a * u + b * v
+            lower[q] = a * v - b * u
+    row = rows[m - 1]
+    weight = row[y]
+    for q in range(p):
+        fit.variances[q] += row[q] * row[q]
+        fit.covariances[q] += row[q] * weight
+    for t in range(m - 1):
+        fit.variances[fit.parents[t]] = 0.0
+        fit.covariances[fit.parents[t]] = 0.0
+    # All that the row says of the parent that went is what it had left.
+    fit.variances[gone] = row[gone] * row[gone]
+    fit.covariances[gone] = row[gone] * weight
 
 
 @kernel()
-def _cholesky(C, y, chosen, m, L, w):
-    """Decompose C over chosen[:m] into L Lᵀ, solve L w = C[chosen, y]; return the variance of y left."""
+def _load(C, y, state, fit):
+    """Make ``fit`` that of y as it stands in the order; return how many parents it has."""
+    m = 0
+    for q in range(C.shape[0]):
+        fit.variances[q] = 1.0
+        fit.covariances[q] = C[y, q]
+    for t in range(state.counts[y]):
+        x = state.parents[y, t]
+        # Parents that were given may explain each other.
+        if fit.variances[x] > TINY:
+            _add(C, x, y, fit, m)
+            m += 1
+    return m
+
+
+@kernel(fastmath={"reassoc", "contract"})
+def _least_loss(m, triangle, weights, column):
+    """Return (number, share): which of m parents explains least of y beside the others, and how much.
+
+    With L the triangle of the parents' own covariances with the basis and w those of y, parent t explains
+    (L⁻ᵀ w)_t² / (L⁻ᵀ L⁻¹)_tt.
+    """
+    least = -1
+    loss = np.inf
+    for t in range(m):
+        column[t] = 1.0 / triangle[t, t]
+        slope = column[t] * weights[t]
+        size = column[t] * column[t]
+        for s in range(t + 1, m):
+            row = triangle[s]
+            total = 0.0
+            for r in range(t, s):
+                total += row[r] * column[r]
+            column[s] = -total / row[s]
+            slope += column[s] * weights[s]
+            size += column[s] * column[s]
+        if slope * slope < loss * size:
+            loss = slope * slope / size
+            least = t
+    return least, loss
+
+
+@kernel()
+def _shrink(n, price, y, fit, m, work):
+    """Leave out parents, the least useful first, while that improves the score; return how many are left."""
+    while m > 0:
+        for s in range(m):
+            work.weights[s] = fit.rows[s, y]
+            for t in range(s + 1):
+                work.triangle[s, t] = fit.rows[t, fit.parents[s]]
+        least, loss = _least_loss(m, work.triangle, work.weights, work.column)
+        left = fit.variances[y]
+        if n * math.log((left + loss) / left) - price >= -WORTH:
+            break
+        _drop(y, least, fit, m)
+        m -= 1
+    return m
+
+
+@kernel()
+def _worth_joining(n, price, variance, covariance, left):
+    """Return whether a variable lowers the score of one it might become a parent of."""
+    if variance <= TINY:
+        return False
+    share = covariance * covariance / variance
+    return n * math.log(max(left - share, TINY) / left) + price < -WORTH
+
+
+@kernel()
+def _choose(C, n, price, y, place, before, banned, limit, fit, m, work):
+    """Grow and shrink the parents of y among the variables placed before ``before``, until nothing improves.
+
+    Returns their number. ``banned`` is no candidate wherever it stands; ``limit`` bounds the number.
+    """
+    p = C.shape[0]
+    while True:
+        grown = False
+        while m < limit:
+            best = 0.0
+            pivot = -1
+            for q in range(p):
+                if place[q] < before and fit.variances[q] > TINY:
+                    share = fit.covariances[q] * fit.covariances[q] / fit.variances[q]
+                    if share > best and q != banned:
+                        best = share
+                        pivot = q
+            if pivot < 0 or not _worth_joining(
+                n, price, fit.variances[pivot], fit.covariances[pivot], fit.variances[y]
+            ):
+                break
+            _add(C, pivot, y, fit, m)
+            m += 1
+            grown = True
+        count = m
+        m = _shrink(n, price, y, fit, m, work)
+        if m == count or not grown:
+            return m
+
+
+@kernel()
+def _score(n, price, y, fit, m):
+    return n * math.log(fit.variances[y]) + price * m
+
+
+@kernel()
+def _store(n, price, y, fit, m, state):
+    """Make the parents of ``fit`` those of y in the order."""
+    for t in range(m):
+        state.parents[y, t] = fit.parents[t]
+    state.counts[y] = m
+    state.variances[y] = fit.variances
+    state.covariances[y] = fit.covariances
+    state.scores[y] = _score(n, price, y, fit, m)
+
+
+@kernel()
+def _refit(C, n, price, y, limit, state, work):
+    """Choose the parents of y anew among its predecessors, starting from those it has."""
+    before = state.place[y]
+    kept = 0
+    for t in range(state.counts[y]):
+        if state.place[state.parents[y, t]] < before:
+            state.parents[y, kept] = state.parents[y, t]
+            kept += 1
+    state.counts[y] = kept
+    m = _load(C, y, state, work.theirs)
+    m = _choose(C, n, price, y, state.place, before, -1, limit, work.theirs, m, work)
+    _store(n, price, y, work.theirs, m, state)
+
+
+@kernel()
+def score_order(C, n, price, limit, state, work):
+    """Choose the parents of every variable among its predecessors, starting from those given that are such.
+
+    Then once more starting from all that matter among all predecessors, and keep the better choice.
+    """
+    p = C.shape[0]
+    for at in range(p):
+        state.place[state.order[at]] = at
+    for y in range(p):
+        _refit(C, n, price, y, limit, state, work)
+    renew(C, n, price, limit, state, work)
+
+
+@kernel(fastmath={"reassoc", "contract"})
+def _invert_along(C, order, inverse):
+    """Store L⁻¹ with L Lᵀ = C in the given order; return how many of the variables do not depend on those before."""
+    p = len(order)
+    lower = np.empty((p, p))
+    for i in range(p):
+        row = lower[i]
+        size = 1.0
+        for j in range(i):
+            other = lower[j]
+            total = C[order[i], order[j]]
+            for k in range(j):
+                total -= row[k] * other[k]
+            row[j] = total / other[j]
+            size -= row[j] * row[j]
+        if size < TINY:
+            return i
+        row[i] = math.sqrt(size)
+        goal = inverse[i]
+        goal[:] = 0.0
+        for k in range(i):
+            factor = row[k]
+            other = inverse[k]
+            for j in range(k + 1):
+                goal[j] -= factor * other[j]
+        for j in range(i):
+            goal[j] /= row[i]
+        goal[i] = 1.0 / row[i]
+    return p
+
+
+@kernel()
+def renew(C, n, price, limit, state, work):
+    """Try to better each variable's parents by starting from its regression on all predecessors.
+
+    Growing from nothing misses parents that show only beside others; where most predecessors are parents, leaving out
+    what the full regression finds needless serves better. With L⁻¹ of the correlations along the order, predecessor j
+    of the i-th variable has z² = (n − i) (L⁻¹)_ij² / Σ_k<i (L⁻¹)_kj² there. Returns how many variables changed.
+    """
+    p = len(state.order)
+    inverse = np.empty((p, p))
+    solid = _invert_along(C, state.order, inverse)
+    sizes = np.zeros(p)
+    fit = work.theirs
+    changed = 0
+    for i in range(solid):
+        y = state.order[i]
+        # A regression on nearly as many variables as there are rows tells nothing.
+        if 0 < i <= limit:
+            m = 0
+            fit.covariances[:] = C[y]
+            fit.variances[:] = 1.0
+            for j in range(i):
+                x = state.order[j]
+                if (n - i) * inverse[i, j] ** 2 > PLAUSIBLE * sizes[j] and fit.variances[x] > TINY:
+                    _add(C, x, y, fit, m)
+                    m += 1
+            m = _shrink(n, price, y, fit, m, work)
+            m = _choose(C, n, price, y, state.place, i, -1, limit, fit, m, work)
+            if _score(n, price, y, fit, m) < state.scores[y] - WORTH:
+                _store(n, price, y, fit, m, state)
+                state.stale[y] = True
+                changed += 1
+        for j in range(i + 1):
+            sizes[j] += inverse[i, j] ** 2
+    return changed
+
+
+@kernel(fastmath={"reassoc", "contract"})
+def _basis_over(C, y, parents, m, triangle, weights):
+    """Store the Cholesky factor of C over parents[:m] and its solution for y; return the variance of y left."""
     left = 1.0
     for s in range(m):
-        row = C[chosen[s]]
+        row = C[parents[s]]
+        own = triangle[s]
+        size = 1.0
+        weight = row[y]
         for t in range(s):
-            L[s, t] = (row[chosen[t]] - _dot(L[s], L[t], t)) / L[t, t]
-        L[s, s] = math.sqrt(max(1.0 - _dot(L[s], L[s], s), TINY * TINY))
-        w[s] = (row[y] - _dot(L[s], w, s)) / L[s, s]
-        left -= w[s] * w[s]
+            other = triangle[t]
+            total = row[parents[t]]
+            for r in range(t):
+                total -= own[r] * other[r]
+            own[t] = total / other[t]
+            size -= own[t] * own[t]
+            weight -= own[t] * weights[t]
+        own[s] = math.sqrt(max(size, TINY * TINY))
+        weights[s] = weight / own[s]
+        left -= weights[s] * weights[s]
     return max(left, TINY)
 
 
 @kernel()
-def _losses(L, w, m, inverse, losses):
-    """Store how much of y's variance comes back when each of the m parents is left out.
+def _gain_of_joining(C, n, price, x, z, state, work):
+    """Return the change of score of z when x joins its parents and makes others needless.
 
-    That is β² / (G⁻¹)_tt with β = L⁻ᵀ w and G⁻¹ = L⁻ᵀ L⁻¹; ``inverse`` receives L⁻ᵀ row by row.
+    Only the parents are looked at, so this costs nothing in the number of variables.
     """
-    for t in range(m):
-        row = inverse[t]
-        row[t] = 1.0 / L[t, t]
-        for s in range(t + 1, m):
-            total = 0.0
-            for r in range(t, s):
-                total += L[s, r] * row[r]
-            row[s] = -total / L[s, s]
-        beta = 0.0
-        size = 0.0
-        for s in range(t, m):
-            beta += row[s] * w[s]
-            size += row[s] * row[s]
-        losses[t] = beta * beta / size
-
-
-@kernel()
-def shrink(C, n, penalty, y, chosen, m, L, w, inverse, losses):
-    """Drop parents, the least useful first, while that improves the score; return (count, variance left)."""
-    left = _cholesky(C, y, chosen, m, L, w)
-    while m > 0:
-        _losses(L, w, m, inverse, losses)
-        least = 0
-        for t in range(1, m):
-            if losses[t] < losses[least]:
-                least = t
-        if n * math.log((left + losses[least]) / left) - penalty >= -WORTH:
-            break
+    m = state.counts[z]
+    parents = work.theirs.parents
+    parents[:m] = state.parents[z, :m]
+    parents[m] = x
+    m += 1
+    while True:
+        left = _basis_over(C, z, parents, m, work.triangle, work.weights)
+        least, loss = _least_loss(m, work.triangle, work.weights, work.column)
+        if least < 0 or n * math.log((left + loss) / left) - price >= -WORTH:
+            return n * math.log(left) + price * m - state.scores[z]
         m -= 1
         for t in range(least, m):
-            chosen[t] = chosen[t + 1]
-        left = _cholesky(C, y, chosen, m, L, w)
-    return m, left
+            parents[t] = parents[t + 1]
 
 
 @kernel()
-def choose_parents(C, n, penalty, y, candidates, n_candidates, chosen, m, limit, work):
-    """Grow and shrink the parents of y among the candidates, starting from chosen[:m], until nothing improves.
+def _place_of_parent(parents, m, x):
+    for t in range(m):
+        if parents[t] == x:
+            return t
+    return -1
 
-    Returns (count, score). ``chosen`` holds the parents afterwards; those given that are no candidates are
-    left out. ``limit`` bounds their number.
+
+@kernel()
+def _best_place_before(C, n, price, x, limit, state, work):
+    """Return (gain, position) of the best place towards the sources.
+
+    There x loses each variable it passes as a parent, and may become one of its parents. What x itself loses never
+    comes back, so the way ends where the variables still to pass cannot make up for it.
     """
-    L, small, w, inverse, losses, variances, covariances, used, place = work
-    for q in range(n_candidates):
-        place[candidates[q]] = q
-    kept = 0
-    for t in range(m):
-        if place[chosen[t]] >= 0:
-            chosen[kept] = chosen[t]
-            kept += 1
-    m = kept
-    while True:
-        left = 1.0
-        for q in range(n_candidates):
-            variances[q] = 1.0
-            covariances[q] = C[y, candidates[q]]
-            used[q] = False
-        taken = 0
-        grown = False
-        while True:
-            pivot = -1
-            if taken < m:
-                pivot = place[chosen[taken]]
-                if variances[pivot] < TINY:
-                    # Explained by the parents before it: leave it out and go on with the next.
-                    m -= 1
-                    for t in range(taken, m):
-                        chosen[t] = chosen[t + 1]
-                    continue
-            elif taken < limit:
-                best = 0.0
-                for q in range(n_candidates):
-                    if not used[q] and variances[q] > TINY:
-                        share = covariances[q] * covariances[q] / variances[q]
-                        if share > best:
-                            best = share
-                            pivot = q
-                if pivot >= 0 and n * math.log(max(left - best, TINY) / left) + penalty >= -WORTH:
-                    pivot = -1
-            if pivot < 0:
-                break
-            if taken == m:
-                chosen[m] = candidates[pivot]
-                m += 1
-                grown = True
-            used[pivot] = True
-            root = math.sqrt(variances[pivot])
-            row = C[candidates[pivot]]
-            weight = covariances[pivot] / root
-            pivot_row = L[pivot]
-            for q in range(n_candidates):
-                if not used[q]:
-                    x = (row[candidates[q]] - _dot(L[q], pivot_row, taken)) / root
-                    L[q, taken] = x
-                    variances[q] -= x * x
-                    covariances[q] -= x * weight
-            left = max(left - weight * weight, TINY)
-            taken += 1
-        before = m
-        m, left = shrink(C, n, penalty, y, chosen, m, small, w, inverse, losses)
-        if m == before or not grown:
-            break
-    for q in range(n_candidates):
-        place[candidates[q]] = -1
-    return m, n * math.log(left) + penalty * m
-
-
-@kernel()
-def score_order(C, n, penalty, order, first, last, limit, parents, counts, scores, work):
-    """Choose the parents of order[first:last] among their predecessors, starting from what is there."""
-    for at in range(first, last):
-        y = order[at]
-        counts[y], scores[y] = choose_parents(C, n, penalty, y, order, at, parents[y], counts[y], limit, work)
-
-
-@kernel()
-def _without(parents, m, gone, rest):
-    """Copy parents[:m] to rest, leaving one out; return how many were copied."""
-    kept = 0
-    for t in range(m):
-        if parents[t] != gone:
-            rest[kept] = parents[t]
-            kept += 1
-    return kept
-
-
-@kernel()
-def _with_one_more(C, n, penalty, y, chosen, m, extra, score, limit, work):
-    """Return (count, score) of y when ``extra`` may join chosen[:m], dropping what it makes needless."""
-    small, w, inverse, losses = work[1], work[2], work[3], work[4]
-    if m >= limit:
-        return m, score
-    left = _cholesky(C, y, chosen, m, small, w)
-    chosen[m] = extra
-    row = C[extra]
-    for t in range(m):
-        small[m, t] = (row[chosen[t]] - _dot(small[m], small[t], t)) / small[t, t]
-    variance = 1.0 - _dot(small[m], small[m], m)
-    if variance < TINY:
-        return m, score
-    covariance = row[y] - _dot(small[m], w, m)
-    share = covariance * covariance / variance
-    if n * math.log(max(left - share, TINY) / left) + penalty >= -WORTH:
-        return m, score
-    m, left = shrink(C, n, penalty, y, chosen, m + 1, small, w, inverse, losses)
-    return m, n * math.log(left) + penalty * m
-
-
-@kernel()
-def best_move(C, n, penalty, order, at, limit, parents, counts, scores, mine, theirs, others, work):
-    """Return (gain, position): where the variable at ``at`` fits best, and the change of score there.
-
-    Only that variable and those it passes are scored anew, one step at a time in either direction.
-    """
-    x = order[at]
-    p = len(order)
+    order, place, mine = state.order, state.place, work.mine
+    at = place[x]
+    # What those from the first up to j could gain at most; by the parents they would drop, a little more than this.
+    hope = work.path
+    total = 0.0
+    for j in range(at):
+        z = order[j]
+        if state.counts[z] < limit and state.variances[z, x] > TINY:
+            share = state.covariances[z, x] * state.covariances[z, x] / state.variances[z, x]
+            left = state.variances[z, z]
+            gain = n * math.log(max(left - share, TINY) / left) + price
+            if gain < -WORTH:
+                total += gain - HOPE * price
+        hope[j] = total
+    if total == 0.0:
+        return 0.0, at
     best = 0.0
     position = at
-    # Towards the sources: x loses each variable it passes as a parent, and may become one of its parents.
-    m = counts[x]
-    for t in range(m):
-        mine[t] = parents[x, t]
-    score = scores[x]
+    m = _load(C, x, state, mine)
     change = 0.0
+    score = state.scores[x]
     for j in range(at - 1, -1, -1):
+        if change + hope[j] >= best - WORTH:
+            break
         z = order[j]
-        kept = _without(mine, m, z, mine)
-        if kept < m:
-            m, fresh = choose_parents(C, n, penalty, x, order, j, mine, kept, limit, work)
+        t = _place_of_parent(mine.parents, m, z)
+        if t >= 0:
+            _drop(x, t, mine, m)
+            m = _choose(C, n, price, x, place, j, -1, limit, mine, m - 1, work)
+            fresh = _score(n, price, x, mine, m)
             change += fresh - score
             score = fresh
-        for t in range(counts[z]):
-            theirs[t] = parents[z, t]
-        _, fresh = _with_one_more(C, n, penalty, z, theirs, counts[z], x, scores[z], limit, work)
-        change += fresh - scores[z]
-        if change < best - WORTH:
-            best = change
-            position = j
-    # Towards the sinks: each variable passed loses x as a parent, and may become a parent of x.
-    m = counts[x]
-    for t in range(m):
-        mine[t] = parents[x, t]
-    score = scores[x]
-    change = 0.0
-    for j in range(at + 1, p):
-        z = order[j]
-        kept = _without(parents[z], counts[z], x, theirs)
-        if kept < counts[z]:
-            available = _without(order, j, x, others)
-            _, fresh = choose_parents(C, n, penalty, z, others, available, theirs, kept, limit, work)
-            change += fresh - scores[z]
-        m, fresh = _with_one_more(C, n, penalty, x, mine, m, z, score, limit, work)
-        change += fresh - score
-        score = fresh
+        if hope[j] < (hope[j - 1] if j > 0 else 0.0):
+            change += _gain_of_joining(C, n, price, x, z, state, work)
         if change < best - WORTH:
             best = change
             position = j
@@ -250,37 +440,183 @@ def best_move(C, n, penalty, order, at, limit, parents, counts, scores, mine, th
 
 
 @kernel()
-def move(order, at, to):
+def _best_place_after(C, n, price, x, limit, state, work):
+    """Return (gain, position) of the best place towards the sinks.
+
+    There each variable passed loses x as a parent, and may become a parent of x. What x can gain on the whole way
+    is found first; it ends where the losses of the others have eaten that up.
+    """
+    order, place, mine, theirs = state.order, state.place, work.mine, work.theirs
+    p = len(order)
+    at = place[x]
+    gained = work.path
+    m = _load(C, x, state, mine)
+    total = 0.0
+    for j in range(at + 1, p):
+        z = order[j]
+        if m < limit and _worth_joining(n, price, mine.variances[z], mine.covariances[z], mine.variances[x]):
+            _add(C, z, x, mine, m)
+            m = _shrink(n, price, x, mine, m + 1, work)
+            total = _score(n, price, x, mine, m) - state.scores[x]
+        gained[j] = total
+    best = 0.0
+    position = at
+    lost = 0.0
+    for j in range(at + 1, p):
+        if lost + total >= best - WORTH:
+            break
+        z = order[j]
+        if _place_of_parent(state.parents[z], state.counts[z], x) >= 0:
+            count = _load(C, z, state, theirs)
+            _drop(z, _place_of_parent(theirs.parents, count, x), theirs, count)
+            count = _choose(C, n, price, z, place, j, x, limit, theirs, count - 1, work)
+            lost += _score(n, price, z, theirs, count) - state.scores[z]
+        if gained[j] + lost < best - WORTH:
+            best = gained[j] + lost
+            position = j
+    return best, position
+
+
+@kernel()
+def _shift(state, at, to):
     """Take the variable at ``at`` out of the order and put it back at ``to``."""
+    order, place = state.order, state.place
     x = order[at]
     step = 1 if to > at else -1
     for j in range(at, to, step):
         order[j] = order[j + step]
+        place[order[j]] = j
     order[to] = x
+    place[x] = to
 
 
 @kernel()
-def least_scores(C, n, penalty, limit, best, last, work):
-    """Fill, for every set of variables, the least score of its orders and which variable stands last in one.
+def move(C, n, price, at, to, limit, force, state, work):
+    """Move the variable at ``at`` to ``to``, choose parents anew where that matters, and return the change of score.
 
-    Sets are bit masks. best[S] is the least of best[S∖y] + score(y | parents within S∖y) over the y of S: dynamic
-    programming over what an elimination has left.
+    Unless ``force``, a move that does not lower the score is undone. Variables to which the move may matter are
+    marked stale.
+    """
+    x = state.order[at]
+    _shift(state, at, to)
+    touched = np.empty(abs(at - to) + 1, np.int64)
+    count = 0
+    widest = 0
+    for j in range(min(at, to), max(at, to) + 1):
+        y = state.order[j]
+        if y == x:
+            affected = True
+        elif to > at:
+            affected = _place_of_parent(state.parents[y], state.counts[y], x) >= 0
+        else:
+            affected = _worth_joining(n, price, state.variances[y, x], state.covariances[y, x], state.variances[y, y])
+        if affected:
+            touched[count] = y
+            count += 1
+            widest = max(widest, state.counts[y])
+    # Parents before the move, and after them their number.
+    before = np.empty((count, widest + 1), np.int64)
+    change = 0.0
+    for e in range(count):
+        y = touched[e]
+        before[e, widest] = state.counts[y]
+        before[e, : state.counts[y]] = state.parents[y, : state.counts[y]]
+        change -= state.scores[y]
+        _refit(C, n, price, y, limit, state, work)
+        change += state.scores[y]
+    if change >= 0.0 and not force:
+        _shift(state, to, at)
+        for e in range(count):
+            y = touched[e]
+            state.counts[y] = before[e, widest]
+            state.parents[y, : state.counts[y]] = before[e, : state.counts[y]]
+            m = _load(C, y, state, work.theirs)
+            _store(n, price, y, work.theirs, m, state)
+        return 0.0
+    for e in range(count):
+        y = touched[e]
+        for t in range(before[e, widest]):
+            state.stale[before[e, t]] = True
+        for t in range(state.counts[y]):
+            state.stale[state.parents[y, t]] = True
+        for q in range(len(state.order)):
+            # True of y itself, too.
+            if n * state.covariances[y, q] ** 2 > NOTICEABLE * state.variances[y, y] * state.variances[y, q]:
+                state.stale[q] = True
+    return change
+
+
+@kernel()
+def reinsert(C, n, price, x, limit, state, work):
+    """Put x where it lowers the score most; return the change, 0 when it stays."""
+    state.stale[x] = False
+    at = state.place[x]
+    gain, to = _best_place_before(C, n, price, x, limit, state, work)
+    other_gain, other = _best_place_after(C, n, price, x, limit, state, work)
+    if other_gain < gain:
+        to = other
+    if to == at:
+        return 0.0
+    return move(C, n, price, at, to, limit, False, state, work)
+
+
+@kernel()
+def reinsert_stale(C, n, price, variables, limit, state, work):
+    """Reinsert those of ``variables`` that are stale, one after the other; return how many moved."""
+    moves = 0
+    for x in variables:
+        if state.stale[x] and reinsert(C, n, price, x, limit, state, work) < 0.0:
+            moves += 1
+    return moves
+
+
+@kernel()
+def best_families(C, n, price, limit, y, least, family):
+    """Fill, for every set S of the other variables, the least score of y with parents within S, and which they are.
+
+    Sets are bit masks over the variables without y. The best parents within S are S itself, or the best within S less
+    one of its members.
     """
     p = C.shape[0]
-    candidates = np.empty(p, np.int64)
-    chosen = np.empty(limit + 1, np.int64)
+    others = np.empty(p - 1, np.int64)
+    for x in range(p - 1):
+        others[x] = x if x < y else x + 1
+    chosen = np.empty(p - 1, np.int64)
+    triangle, weights = np.empty((p, p)), np.empty(p)
+    for mask in range(1 << (p - 1)):
+        m = 0
+        for x in range(p - 1):
+            if mask >> x & 1:
+                chosen[m] = others[x]
+                m += 1
+        least[mask] = np.inf
+        family[mask] = mask
+        if m <= limit:
+            least[mask] = n * math.log(_basis_over(C, y, chosen, m, triangle, weights)) + price * m
+        for x in range(p - 1):
+            if mask >> x & 1:
+                rest = mask & ~(1 << x)
+                # Not for a gain that is rounding: then the fewer parents the better.
+                if least[rest] <= least[mask] + WORTH:
+                    least[mask] = least[rest]
+                    family[mask] = family[rest]
+
+
+@kernel()
+def best_orders(p, least, best, last):
+    """Fill, for every set of variables, the least score of its orders and which variable stands last in one.
+
+    least[y, S] is the least score of y with parents within S, a mask over the variables without y. The best order of
+    a set ends in some y of it, after the best order of the rest.
+    """
     best[0] = 0.0
     for mask in range(1, 1 << p):
         best[mask] = np.inf
         for y in range(p):
             if mask >> y & 1:
                 rest = mask & ~(1 << y)
-                count = 0
-                for x in range(p):
-                    if rest >> x & 1:
-                        candidates[count] = x
-                        count += 1
-                _, score = choose_parents(C, n, penalty, y, candidates, count, chosen, 0, limit, work)
-                if best[rest] + score < best[mask] - WORTH:
-                    best[mask] = best[rest] + score
+                low = rest & ((1 << y) - 1)
+                score = best[rest] + least[y, low | (rest >> (y + 1)) << y]
+                if score < best[mask] - WORTH:
+                    best[mask] = score
                     last[mask] = y

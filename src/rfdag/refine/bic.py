@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,9 @@ class ScoredOrder:
     order
         The variables, a source first.
     penalty
-        λ: each edge costs λ ln n.
+        λ: each edge costs λ ln n + 2 γ ln p.
+    gamma
+        γ of the extended BIC.
     parents
         DAG to start choosing parents from; edges against the order are left out.
     """
@@ -37,35 +39,58 @@ class ScoredOrder:
         n_samples: int,
         order: Integers,
         penalty: float = 2.0,
+        gamma: float = 0.0,
         parents: NDArray[np.int8] | None = None,
     ) -> None:
         p = len(order)
         self._C = np.ascontiguousarray(correlation)
+        self.n_samples = n_samples
         self._n = float(n_samples)
-        self._per_edge = penalty * math.log(n_samples)
+        self._gamma = gamma
+        self._price = price_of_edge(n_samples, p, penalty, gamma)
         self._limit = _most_parents(p, n_samples)
-        self.order = np.array(order, dtype=np.int64)
-        self._parents = np.zeros((p, self._limit + 1), np.int64)
-        self._counts = np.zeros(p, np.int64)
-        self._scores = np.zeros(p)
+        self._state = kernels.State(
+            order=np.array(order, dtype=np.int64),
+            place=np.empty(p, np.int64),
+            parents=np.zeros((p, self._limit + 1), np.int64),
+            counts=np.zeros(p, np.int64),
+            scores=np.zeros(p),
+            variances=np.empty((p, p)),
+            covariances=np.empty((p, p)),
+            stale=np.ones(p, np.bool_),
+        )
+        self._work = _workspace(p, self._limit)
         if parents is not None:
             for child in range(p):
                 given = np.flatnonzero(parents[:, child])[: self._limit]
-                self._parents[child, : len(given)] = given
-                self._counts[child] = len(given)
-        self._work = _workspace(p, self._limit)
-        self._rescore(0, p)
+                self._state.parents[child, : len(given)] = given
+                self._state.counts[child] = len(given)
+        kernels.score_order(self._C, self._n, self._price, self._limit, self._state, self._work)
+
+    @property
+    def order(self) -> Integers:
+        """The variables, a source first."""
+        return self._state.order
 
     @property
     def total(self) -> float:
-        """The score of the order: n Σ ln var(y | parents) + λ ln n · edges; smaller is better."""
-        return float(self._scores.sum())
+        """The score of the order: n Σ ln var(y | parents) + price · edges; smaller is better."""
+        return float(self._state.scores.sum())
+
+    @property
+    def edges(self) -> int:
+        """The number of edges."""
+        return int(self._state.counts.sum())
+
+    @property
+    def misfit(self) -> float:
+        """The score without the price of the edges: n Σ ln var(y | parents)."""
+        return self.total - self._price * self.edges
 
     @property
     def exhausted(self) -> Integers:
         """The variables whose variance given their parents is down to rounding, so that their score says nothing."""
-        per_edge = self._per_edge * self._counts
-        return np.flatnonzero(self._scores - per_edge <= self._n * math.log(10 * kernels.TINY))
+        return np.flatnonzero(np.diag(self._state.variances) <= 10 * kernels.TINY)
 
     @property
     def dag(self) -> NDArray[np.int8]:
@@ -73,73 +98,101 @@ class ScoredOrder:
         p = len(self.order)
         dag = np.zeros((p, p), np.int8)
         for child in range(p):
-            dag[self._parents[child, : self._counts[child]], child] = 1
+            dag[self._state.parents[child, : self._state.counts[child]], child] = 1
         return dag
+
+    @property
+    def stale(self) -> Integers:
+        """The variables whose neighbourhood has changed since they were last tried elsewhere."""
+        return np.flatnonzero(self._state.stale)
+
+    def doubt_all(self) -> None:
+        """Mark every variable stale."""
+        self._state.stale[:] = True
 
     def copy(self) -> Self:
         """Return an independent copy."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
-        for name in ("order", "_parents", "_counts", "_scores"):
-            setattr(twin, name, getattr(self, name).copy())
+        twin._state = kernels.State(*(array.copy() for array in self._state))
+        twin._work = _workspace(len(self.order), self._limit)
         return twin
+
+    def at_penalty(self, penalty: float) -> ScoredOrder:
+        """Return the same order with parents chosen at another penalty, starting from those it has."""
+        return ScoredOrder(self._C, self.n_samples, self.order, penalty, self._gamma, self.dag)
 
     def reinsert(self, variable: int) -> float:
         """Put a variable where it lowers the score most; return the change, 0 when it stays."""
-        at = int(np.flatnonzero(self.order == variable)[0])
-        mine, theirs, others = self._work[-1]
-        gain, to = kernels.best_move(
-            self._C, self._n, self._per_edge, self.order, at, self._limit,
-            self._parents, self._counts, self._scores, mine, theirs, others, self._work[0],
-        )  # fmt: skip
-        return self.move(at, int(to)) if to != at and gain < 0 else 0.0
+        change: float = kernels.reinsert(self._C, self._n, self._price, variable, self._limit, self._state, self._work)
+        return change
+
+    def reinsert_stale(self, variables: Integers) -> int:
+        """Reinsert those of ``variables`` that are stale, one after the other; return how many moved."""
+        moves: int = kernels.reinsert_stale(
+            self._C, self._n, self._price, variables, self._limit, self._state, self._work
+        )
+        return moves
+
+    def renew(self) -> int:
+        """Choose parents anew from all predecessors where that is better; return how many variables it changed."""
+        changed: int = kernels.renew(self._C, self._n, self._price, self._limit, self._state, self._work)
+        return changed
 
     def move(self, at: int, to: int, *, force: bool = False) -> float:
         """Move the variable at ``at`` to ``to`` and rescore; undo it unless the score fell or ``force``."""
-        low, high = min(at, to), max(at, to) + 1
-        touched = self.order[low:high].copy()
-        before = self._parents[touched].copy(), self._counts[touched].copy(), self._scores[touched].copy()
-        order = self.order.copy()
-
-        def undo() -> None:
-            self.order[:] = order
-            self._parents[touched], self._counts[touched], self._scores[touched] = before
-
-        try:
-            kernels.move(self.order, at, to)
-            self._rescore(low, high)
-        except BaseException:
-            # An interrupt must not leave an order whose parents are another order's.
-            undo()
-            raise
-        change = float(self._scores[touched].sum() - before[2].sum())
-        if change >= 0 and not force:
-            undo()
-            return 0.0
+        change: float = kernels.move(self._C, self._n, self._price, at, to, self._limit, force, self._state, self._work)
         return change
 
-    def _rescore(self, first: int, last: int) -> None:
-        kernels.score_order(
-            self._C, self._n, self._per_edge, self.order, first, last, self._limit,
-            self._parents, self._counts, self._scores, self._work[0],
-        )  # fmt: skip
+    def turn_edge(self, generator: np.random.Generator) -> None:
+        """Turn one edge around, drawn at random: its parent goes behind the child, or the child before the parent.
+
+        Without edges, a variable goes anywhere.
+        """
+        children = np.flatnonzero(self._state.counts)
+        if not len(children):
+            at, to = generator.integers(len(self.order), size=2)
+        else:
+            child = generator.choice(children)
+            parent = self._state.parents[child, generator.integers(self._state.counts[child])]
+            at, to = self._state.place[parent], self._state.place[child]
+            if generator.random() < 0.5:
+                at, to = to, at
+        self.move(int(at), int(to), force=True)
 
 
-def best_order(correlation: Floats, n_samples: int, penalty: float = 2.0) -> Integers:
-    """Return the order of least BIC of all orders, by dynamic programming over sets: for few variables only."""
+def price_of_edge(n_samples: int, p: int, penalty: float, gamma: float = 0.0) -> float:
+    """Return what an edge costs: λ ln n of the BIC, and 2 γ ln p more of the extended BIC."""
+    return penalty * math.log(n_samples) + 2 * gamma * math.log(p)
+
+
+def best_dag(
+    correlation: Floats, n_samples: int, penalty: float = 2.0, gamma: float = 0.0
+) -> tuple[Integers, NDArray[np.int8]]:
+    """Return the DAG of least BIC of all, and an order of it: dynamic programming over sets, for few variables only.
+
+    T. Silander, P. Myllymäki: A simple approach for finding the globally optimal Bayesian network structure, 2006.
+    """
     p = len(correlation)
-    limit = _most_parents(p, n_samples)
+    C, n = np.ascontiguousarray(correlation), float(n_samples)
+    price, limit = price_of_edge(n_samples, p, penalty, gamma), _most_parents(p, n_samples)
+    least, family = np.empty((p, 1 << (p - 1))), np.empty((p, 1 << (p - 1)), np.int64)
+    for y in range(p):
+        kernels.best_families(C, n, price, limit, y, least[y], family[y])
     best, last = np.empty(1 << p), np.empty(1 << p, np.int64)
-    kernels.least_scores(
-        np.ascontiguousarray(correlation), float(n_samples), penalty * math.log(n_samples), limit,
-        best, last, _workspace(p, limit)[0],
-    )  # fmt: skip
+    kernels.best_orders(p, least, best, last)
     order: list[int] = []
+    dag = np.zeros((p, p), np.int8)
     left = (1 << p) - 1
     while left:
-        order.append(int(last[left]))
-        left &= ~(1 << order[-1])
-    return np.array(order[::-1])
+        y = int(last[left])
+        left &= ~(1 << y)
+        order.append(y)
+        parents = int(family[y, left & ((1 << y) - 1) | (left >> (y + 1)) << y])
+        for x in range(p - 1):
+            if parents >> x & 1:
+                dag[x if x < y else x + 1, y] = 1
+    return np.array(order[::-1]), dag
 
 
 def _most_parents(p: int, n_samples: int) -> int:
@@ -147,18 +200,22 @@ def _most_parents(p: int, n_samples: int) -> int:
     return max(1, min(p - 1, (n_samples - 1) // 2))
 
 
-def _workspace(p: int, limit: int) -> tuple[Any, Any]:
+def _workspace(p: int, limit: int) -> kernels.Work:
     room = limit + 2
-    choosing = (
-        np.empty((p, room)),
-        np.empty((room, room)),
-        np.empty(room),
-        np.empty((room, room)),
-        np.empty(room),
-        np.empty(p),
-        np.empty(p),
-        np.empty(p, np.bool_),
-        np.full(p, -1, np.int64),
+
+    def fit() -> kernels.Fit:
+        return kernels.Fit(
+            parents=np.empty(room, np.int64),
+            rows=np.empty((room, p)),
+            variances=np.empty(p),
+            covariances=np.empty(p),
+        )
+
+    return kernels.Work(
+        mine=fit(),
+        theirs=fit(),
+        triangle=np.empty((room, room)),
+        weights=np.empty(room),
+        column=np.empty(room),
+        path=np.empty(p),
     )
-    moving = (np.empty(room, np.int64), np.empty(room, np.int64), np.empty(p, np.int64))
-    return choosing, moving

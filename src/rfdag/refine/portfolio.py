@@ -19,6 +19,7 @@ from rfdag.refine.polish import Deadline, descend
 
 Floats = NDArray[np.float64]
 Width = int | Literal["auto"]
+Rescoring = Literal["auto", "exact", "lazy"]
 
 # Chosen on Erdős–Rényi graphs with p = 20 … 200 (seeds 20 to 27 of the tuning runs). In dense graphs most weak
 # edges are real and a removal must be judged by what it costs now; in sparse ones most are noise, and what
@@ -30,6 +31,9 @@ DENSE_FROM = 0.3
 
 NARROWEST, WIDEST, WIDER = 8, 128, 4
 """Widths that "auto" tries: 8, 32 and 128."""
+
+LAZY_STEPS = 5
+"""Steps after which a lazy beam computes all gains anew."""
 
 SCORED_PER_BEAM = 2
 """Orders of each beam whose BIC is computed; the cheapest by the soft cost."""
@@ -62,13 +66,26 @@ class Outcome:
     interrupted: bool = False
 
 
+@dataclass(frozen=True)
+class _Trial:
+    """What came of one setting: its order and score before refinement, and the order after it."""
+
+    setting: tuple[float, float]
+    eliminated: NDArray[np.int64]
+    score: float
+    scored: ScoredOrder
+
+
 def search_orders(
     partial: Floats,
     correlation: Floats,
     n_samples: int,
     *,
+    worth: int | None = None,
     width: Width = "auto",
+    rescoring: Rescoring = "auto",
     penalty: float = 2.0,
+    gamma: float = 0.0,
     refine: bool = True,
     threads: int = 1,
     generator: np.random.Generator | None = None,
@@ -78,16 +95,21 @@ def search_orders(
     """Return the order of least BIC that a portfolio of beams finds.
 
     A fixed width runs every setting once. "auto" starts narrow and goes on four times as wide, with the settings
-    that did best, as long as the score improves.
+    that did best, as long as the score improves and the settings disagree.
 
     Parameters
     ----------
     partial, correlation, n_samples
         Partial and plain correlations of all variables, and the rows behind them.
+    worth
+        How many rows the partial correlations are worth, where they are not the sample's own.
     width
         Number of states a beam keeps, or "auto".
-    penalty
-        λ of the BIC: an edge costs λ ln n.
+    rescoring
+        "exact" computes every candidate's gain at every step, "lazy" only those of neighbours of what was removed
+        (all at every fifth step); "auto" is lazy on sparse graphs, where that loses nothing.
+    penalty, gamma
+        λ and γ of the BIC: an edge costs λ ln n + 2 γ ln p.
     refine
         Whether orders are polished by reinsertion.
     threads
@@ -102,30 +124,40 @@ def search_orders(
     generator = generator or np.random.default_rng(0)
     deadline = deadline or Deadline()
     p = len(partial)
+    worth = worth or n_samples
     _require_memory(p, NARROWEST if width == "auto" else width)
-    live = settings_for(partial, n_samples)
+    live = settings_for(partial, worth)
+    lazy = live == SPARSE_SETTINGS if rescoring == "auto" else rescoring == "lazy"
     # Refinement is cheap on sparse graphs and tells a good order from a promising one; on dense graphs it costs
     # more than the beams, and the best order before it is the best after it.
-    each_round = refine and live == SPARSE_SETTINGS
+    each = refine and live == SPARSE_SETTINGS
     now = NARROWEST if width == "auto" else width
-    best: ScoredOrder | None = None
-    eliminated = np.arange(p)
+    best: _Trial | None = None
     attempts: list[Attempt] = []
+    finished: list[_Trial] = []
     stop = threading.Event()
+    patient = Deadline(deadline.moment, stop.is_set)
 
     def watch(share: float) -> None:
         if stop.is_set() or (best is not None and deadline.passed()):
             raise _Stopped
         report(share)
 
-    def attempt(setting: tuple[float, float]) -> tuple[ScoredOrder, tuple[float, float]] | None:
+    def attempt(setting: tuple[float, float], generator: np.random.Generator) -> _Trial | None:
         c, mu = setting
-        states = SoftStates(partial, n_samples, now, c=c, threads=threads // workers)
+        states = SoftStates(
+            partial, worth, now, c=c, rescore_every=LAZY_STEPS if lazy else 1, threads=threads // workers
+        )
         try:
             orders = beam_search(states, now, mu, report=watch).orders[:SCORED_PER_BEAM]
         except _Stopped:
             return None
-        return min((ScoredOrder(correlation, n_samples, order, penalty) for order in orders), key=_total), setting
+        scored = min((ScoredOrder(correlation, n_samples, order, penalty, gamma) for order in orders), key=_total)
+        trial = _Trial(setting, scored.order.copy(), _total(scored), scored)
+        finished.append(trial)
+        if each:
+            descend(scored, generator, patient)
+        return trial
 
     interrupted = False
     try:
@@ -134,38 +166,34 @@ def search_orders(
             workers = min(threads, len(live)) if _fits(p, now * len(live)) else 1
             with ThreadPoolExecutor(workers) as pool:
                 try:
-                    found = [entry for entry in pool.map(attempt, live) if entry is not None]
+                    trials = pool.map(attempt, live, generator.spawn(len(live)))
+                    found = [trial for trial in trials if trial is not None]
                 except KeyboardInterrupt:
                     # Leaving the pool waits for its workers; let them end at their next step.
                     stop.set()
                     raise
             if not found:
                 break
-            attempts += [Attempt(*setting, now, scored.total) for scored, setting in found]
-            found.sort(key=lambda entry: _total(entry[0]))
-            champion = found[0][0]
-            start = champion.order.copy()
-            if best is None:
-                # Now, so that an interrupted descent has something to return.
-                best, eliminated = champion, start
-            if each_round:
-                descend(champion, generator, deadline)
-            improved = champion is best or _total(champion) < _total(best)
+            attempts += [Attempt(*trial.setting, now, trial.score) for trial in found]
+            found.sort(key=lambda trial: _total(trial.scored))
+            improved = best is None or _total(found[0].scored) < _total(best.scored)
             if improved:
-                best, eliminated = champion, start
+                best = found[0]
+            agreed = len(found) > 1 and _total(found[0].scored) == _total(found[-1].scored)
             wider = now * WIDER
-            if width != "auto" or not improved or wider > WIDEST or deadline.passed() or not _fits(p, wider):
+            if width != "auto" or not improved or agreed or wider > WIDEST or deadline.passed() or not _fits(p, wider):
                 break
-            live = tuple(setting for _, setting in found[: max(1, len(live) - 1)])
+            live = tuple(trial.setting for trial in found[: max(1, len(live) - 1)])
             now = wider
-        if refine and not each_round and best is not None:
-            descend(best, generator, deadline)
+        if refine and not each and best is not None:
+            descend(best.scored, generator, deadline)
     except KeyboardInterrupt:
-        if best is None:
+        if not finished:
             raise
         interrupted = True
+        best = min(finished, key=lambda trial: _total(trial.scored))
     assert best is not None
-    return Outcome(best, tuple(attempts), eliminated, interrupted)
+    return Outcome(best.scored, tuple(attempts), best.eliminated, interrupted)
 
 
 def settings_for(partial: Floats, n_samples: int) -> tuple[tuple[float, float], ...]:

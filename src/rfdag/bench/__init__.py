@@ -1,0 +1,1 @@
+"""rfdag beside its peers: workloads, contenders, and the harness that runs them all on the same data."""

@@ -1,0 +1,238 @@
+"""`rfdag bench`: the comparison with the peers, from the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from rfdag.bench.environments import FOLDER
+
+if TYPE_CHECKING:
+    from rfdag.bench.cells import Cell
+    from rfdag.bench.harness import Settings
+    from rfdag.bench.tables import Row
+    from rfdag.graphs.dag import Graph
+
+
+def register(app: typer.Typer, reported: Callable[[Callable[..., None]], Callable[..., None]]) -> None:
+    """Add the command to a program whose errors ``reported`` turns into messages."""
+    app.command()(reported(bench))
+
+
+def bench(
+    data: Annotated[
+        Path | None, typer.Argument(help="Your own data, to run all contenders on; workloads if left out.")
+    ] = None,
+    truth: Annotated[Path | None, typer.Option(help="True edges of your own data, as CSV (source, target).")] = None,
+    workloads: Annotated[
+        str | None, typer.Option(help="Names of workloads or groups of them, with commas; quick unless given.")
+    ] = None,
+    contenders: Annotated[
+        str | None, typer.Option(help="Names of contenders or environments, with commas; all unless given.")
+    ] = None,
+    graphs: Annotated[
+        int | None, typer.Option(help="Graphs of each workload; 5 unless given, 1 for workload quick.", min=1)
+    ] = None,
+    limit: Annotated[float, typer.Option(help="Seconds after which a call is ended.", min=0.001)] = 120.0,
+    seed: Annotated[int, typer.Option(help="Seed of the graphs and their data.", min=0)] = 1000,
+    peers: Annotated[Path, typer.Option(help="Folder of the peers' environments.")] = FOLDER,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for bench.jsonl, bench.csv and bench.md; a run begun there goes on.")
+    ] = None,
+    show_list: Annotated[bool, typer.Option("--list", help="List workloads and contenders, and exit.")] = False,
+    setup: Annotated[bool, typer.Option("--setup", help="Install the peers into their folder, and exit.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+) -> None:
+    """Compare rfdag with other programs, on simulated data or your own."""
+    from rfdag.bench import harness
+    from rfdag.errors import OptionError
+
+    settings = harness.Settings(limit=limit, seed=seed, graphs=graphs, peers=peers.expanduser())
+    if setup:
+        _set_up(peers)
+    elif show_list:
+        _list(settings, as_json)
+    elif data is not None:
+        if workloads is not None:
+            raise OptionError("Give either a file of your own or --workloads, not both.")
+        _on_own_data(data, truth, _split(contenders), settings, out, as_json)
+    else:
+        if truth is not None:
+            raise OptionError("--truth goes with a file of your own; name that file, too.")
+        _on_workloads(_split(workloads), _split(contenders), settings, out, as_json)
+
+
+def _on_workloads(
+    workloads: Sequence[str] | None,
+    contenders: Sequence[str] | None,
+    settings: Settings,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    from rfdag.bench import harness, tables
+    from rfdag.bench.workloads import QUICK, chosen
+    from rfdag.progress import Progress
+
+    wanted = chosen(workloads or [QUICK])
+    _tell_missing(contenders, settings)
+    rows: list[Row] = []
+    ledger = _ledger(out)
+    with Progress(False if as_json else None) as progress:
+        found = harness.compare(wanted, contenders, settings, ledger, progress)
+    for workload in wanted:
+        rows += tables.summed_up(workload, found[workload.name], settings.graphs or workload.graphs)
+    cells = [cell for workload in wanted for cell in found[workload.name]]
+    _tell(rows, cells, settings, out, as_json)
+
+
+def _on_own_data(
+    data: Path,
+    truth: Path | None,
+    contenders: Sequence[str] | None,
+    settings: Settings,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    from rfdag.bench import harness, tables
+    from rfdag.bench.workloads import Drawn, Workload
+    from rfdag.data import as_table, refuse_unusable
+    from rfdag.moments import Moments
+    from rfdag.progress import Progress
+
+    table = as_table(data)
+    refuse_unusable(table)
+    # This refuses constant columns by name, before a contender stumbles over them.
+    Moments.from_data(table.values, table.names)
+    true = None if truth is None else _read_truth(truth, table.names)
+    n, p = table.values.shape
+    workload = Workload(data.name, "own", data.name, p, n, lambda generator: Drawn(true, table.values), graphs=1)
+    settings = replace(settings, graphs=1)
+    _tell_missing(contenders, settings)
+    with Progress(False if as_json else None) as progress:
+        cells = harness.compare([workload], contenders, settings, _ledger(out), progress)[workload.name]
+    _tell(tables.own_data(cells), cells, settings, out, as_json)
+
+
+def _read_truth(path: Path, names: Sequence[Hashable]) -> Graph:
+    import numpy as np
+
+    from rfdag.errors import GraphError, listed
+    from rfdag.files import read_edges
+    from rfdag.graphs.dag import find_cycle
+
+    place = {str(name): at for at, name in enumerate(names)}
+    edges = read_edges(path)
+    stray = sorted({name for edge in edges for name in edge} - set(place))
+    if stray:
+        raise GraphError(f"{path} has variables that are no columns of the data: {listed(stray)}.")
+    true = np.zeros((len(place), len(place)), np.int8)
+    for source, target in edges:
+        true[place[source], place[target]] = 1
+    cycle = find_cycle(true)
+    if cycle:
+        arrows = " → ".join(repr(str(names[node])) for node in cycle)
+        raise GraphError(f"{path} is not a DAG: it has the cycle {arrows}. Remove or turn one of these edges.")
+    return true
+
+
+def _ledger(out: Path | None) -> Any:
+    from rfdag.bench.cells import Ledger
+
+    return Ledger(None if out is None else out.expanduser() / "bench.jsonl")
+
+
+def _tell_missing(contenders: Sequence[str] | None, settings: Settings) -> None:
+    from rfdag.bench import harness
+
+    missing = harness.missing(harness.chosen(contenders), settings.peers)
+    if missing:
+        names = ", ".join(contender.name for contender in missing)
+        Console(stderr=True, soft_wrap=True).print(
+            f"Left out, since {settings.peers} has no environment for them: {names}. `rfdag bench --setup` makes it.",
+            highlight=False,
+        )
+
+
+def _tell(rows: Sequence[Row], cells: Sequence[Cell], settings: Settings, out: Path | None, as_json: bool) -> None:
+    from rfdag.bench import tables
+    from rfdag.files import write_folder
+
+    if not rows:
+        return
+    about = f"Seed {settings.seed}, at most {settings.limit:g} s a call."
+    files = []
+    if out is not None:
+        text = f"{tables.markdown(rows)}\n{about}\n\n{tables.provenance(cells)}"
+        files = write_folder(out, {"bench.csv": tables.csv_text(rows), "bench.md": text})
+        files.append(out.expanduser() / "bench.jsonl")
+    if as_json:
+        _print_json(
+            {"rows": rows, "seed": settings.seed, "limit": settings.limit, "files": [str(path) for path in files]}
+        )
+        return
+    console = Console()
+    console.print(_drawn(rows))
+    console.print(about, highlight=False)
+    for path in files:
+        console.print(f"Written: {escape(str(path))}", highlight=False, soft_wrap=True)
+
+
+def _list(settings: Settings, as_json: bool) -> None:
+    from rfdag.bench import environments
+    from rfdag.bench.contenders import CONTENDERS
+    from rfdag.bench.workloads import WORKLOADS
+
+    workloads: list[Row] = [
+        {"workload": each.name, "group": each.group, "graphs": each.family, "p": each.p, "n": each.n}
+        for each in WORKLOADS.values()
+    ]
+    contenders: list[Row] = [
+        {
+            "contender": each.name,
+            "environment": each.home,
+            "version": environments.version_of(each.package, each.home, settings.peers) or "not installed",
+            "call": each.call,
+        }
+        for each in CONTENDERS.values()
+    ]
+    if as_json:
+        _print_json({"workloads": workloads, "contenders": contenders})
+        return
+    console = Console()
+    console.print(_drawn(workloads))
+    console.print(_drawn(contenders))
+
+
+def _set_up(peers: Path) -> None:
+    from rfdag.bench import environments
+
+    console = Console(soft_wrap=True)
+    troubles = environments.make(peers.expanduser(), lambda words: console.print(escape(words), highlight=False))
+    if troubles:
+        raise typer.Exit(1)
+
+
+def _drawn(rows: Sequence[Row]) -> Table:
+    from rfdag.bench.tables import shown
+
+    table = Table(*rows[0])
+    for row in rows:
+        table.add_row(*(escape(shown(entry)) for entry in row.values()))
+    return table
+
+
+def _print_json(content: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def _split(names: str | None) -> list[str] | None:
+    return None if names is None else [name.strip() for name in names.split(",") if name.strip()]

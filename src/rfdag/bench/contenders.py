@@ -1,0 +1,269 @@
+"""The contenders, and the program that runs one of them on one data set in a process and environment of its own.
+
+    python contenders.py CONTENDER ROWS.npy ANSWER.npz
+
+This file is run as it stands inside a peer's environment, so it imports nothing but the standard library and NumPy
+before the peer itself. The answer holds a graph (1 at [i, j] for i → j, 2 in both places for i – j) and the seconds of
+the call alone, after a warm-up on small data.
+
+Penalties are on one scale: an edge costs λ ln n where the fit is measured as n ln variance. λ is 2 unless a
+contender's name says otherwise, and tests are at level 0.001.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Graph = NDArray[np.int8]
+Answer = Callable[[Floats], Graph]
+
+ALPHA = 1e-3
+PENALTY = 2.0
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A way to learn a graph: its name, the environment it lives in, and the call."""
+
+    name: str
+    home: str
+    """Environment: "rfdag" is the one that this package is installed in."""
+    package: str
+    """Distribution whose version is told."""
+    call: str
+    """The call, for people."""
+    answer: Answer
+    best: bool = False
+    """Whether this is a variant with the penalty that suits very few rows, run only where a workload asks for it."""
+
+
+def main() -> None:
+    """Warm up, run, save."""
+    name, source, target = sys.argv[1:]
+    rows = np.load(source)
+    answer = CONTENDERS[name].answer
+    # Some peers break ties at random and take no seed.
+    random.seed(0)
+    np.random.seed(0)  # noqa: NPY002
+    answer(np.random.default_rng(0).normal(size=(100, 5)))
+    # Imports and compilation are over; from now on the time limit counts.
+    open(f"{target}.started", "wb").close()
+    start = time.perf_counter()
+    graph = answer(rows)
+    seconds = time.perf_counter() - start
+    # A file that is there is whole, whenever the process is ended.
+    unfinished = f"{target}.part"
+    with open(unfinished, "wb") as handle:
+        np.savez(handle, graph=graph, seconds=seconds)
+    os.replace(unfinished, target)
+
+
+def _rfdag(**options: Any) -> Answer:
+    def answer(rows: Floats) -> Graph:
+        import rfdag
+
+        return rfdag.learn(rows, progress=False, **options).dag
+
+    return answer
+
+
+def _flop(restarts: int, penalty: float = PENALTY) -> Answer:
+    def answer(rows: Floats) -> Graph:
+        import flopsearch
+
+        return np.asarray(flopsearch.flop(rows, penalty, restarts=restarts), np.int8)
+
+    return answer
+
+
+def _tetrad(algorithm: str, **options: Any) -> Answer:
+    def answer(rows: Floats) -> Graph:
+        import tetrad_port
+
+        names = [str(column) for column in range(rows.shape[1])]
+        found = getattr(tetrad_port, f"run_{algorithm}_raw")(np.asfortranarray(rows), names, **options)
+        graph = np.zeros((len(names), len(names)), np.int8)
+        for edge in found.edges:
+            first, mark, second = edge.split()
+            i, j = int(first), int(second)
+            if mark == "-->":
+                graph[i, j] = 1
+            elif mark == "<--":
+                graph[j, i] = 1
+            else:
+                graph[i, j] = graph[j, i] = 2
+        return graph
+
+    return answer
+
+
+def _causal_learn_boss(rows: Floats) -> Graph:
+    from causallearn.search.PermutationBased.BOSS import boss
+
+    return from_endpoints(boss(rows, parameters={"lambda_value": PENALTY / 2}, verbose=False).graph)
+
+
+def _causal_learn_ges(rows: Floats) -> Graph:
+    from causallearn.search.ScoreBased.GES import ges
+
+    return from_endpoints(ges(rows, lambda_value=PENALTY / 2)["G"].graph)
+
+
+def _causal_learn_pc(rows: Floats) -> Graph:
+    from causallearn.search.ConstraintBased.PC import pc
+
+    return from_endpoints(pc(rows, alpha=ALPHA, indep_test="fisherz", stable=True, show_progress=False).G.graph)
+
+
+def _ges(rows: Floats) -> Graph:
+    import ges
+    from ges.scores.gauss_obs_l0_pen import GaussObsL0Pen
+
+    score = GaussObsL0Pen(rows, lmbda=PENALTY / 2 * math.log(len(rows)))
+    return from_mutual(ges.fit(score)[0])
+
+
+def _xges(rows: Floats) -> Graph:
+    from xges import XGES
+
+    search = XGES(alpha=PENALTY)
+    search.fit(rows, verbose=0)
+    return from_mutual(search.get_adjacency_matrix())
+
+
+def _causaldag_gsp(rows: Floats) -> Graph:
+    from causaldag import gsp
+
+    return _from_pairs(rows.shape[1], gsp(set(range(rows.shape[1])), _fisher_z(rows)).arcs)
+
+
+def _causaldag_min_degree(rows: Floats) -> Graph:
+    from causaldag import permutation2dag, threshold_ug
+    from graphical_model_learning.algorithms.dag.gsp import min_degree_alg_amat
+
+    tester = _fisher_z(rows)
+    order = min_degree_alg_amat(threshold_ug(set(range(rows.shape[1])), tester).to_amat())
+    return _from_pairs(rows.shape[1], permutation2dag(order, tester).arcs)
+
+
+def _causaldag_pc(rows: Floats) -> Graph:
+    from causaldag import pcalg
+
+    found = pcalg(set(range(rows.shape[1])), _fisher_z(rows))
+    return _from_pairs(rows.shape[1], found.arcs, found.edges)
+
+
+def _fisher_z(rows: Floats) -> Any:
+    from causaldag import MemoizedCI_Tester, partial_correlation_suffstat, partial_correlation_test
+
+    return MemoizedCI_Tester(partial_correlation_test, partial_correlation_suffstat(rows), alpha=ALPHA)
+
+
+def _direct_lingam(rows: Floats) -> Graph:
+    from lingam import DirectLiNGAM
+
+    # lingam indexes [effect, cause].
+    return (DirectLiNGAM().fit(rows).adjacency_matrix_.T != 0).astype(np.int8)
+
+
+def from_endpoints(endpoints: NDArray[Any]) -> Graph:
+    """Translate causal-learn's marks: −1 (tail) at [i, j] and 1 (arrow) at [j, i] mean i → j.
+
+    Two arrows or a circle say that the direction was not settled, and count as undirected.
+    """
+    directed = (endpoints == -1) & (endpoints.T == 1)
+    adjacent = (endpoints != 0) | (endpoints.T != 0)
+    return (directed + 2 * (adjacent & ~directed & ~directed.T)).astype(np.int8)
+
+
+def from_mutual(matrix: NDArray[Any]) -> Graph:
+    """Translate a matrix in which i – j is a non-zero at both [i, j] and [j, i]."""
+    there = matrix != 0
+    return there.astype(np.int8) + (there & there.T)
+
+
+def _from_pairs(p: int, arcs: Iterable[tuple[int, int]], edges: Iterable[Iterable[int]] = ()) -> Graph:
+    graph = np.zeros((p, p), np.int8)
+    for i, j in arcs:
+        graph[i, j] = 1
+    for i, j in edges:
+        graph[i, j] = graph[j, i] = 2
+    return graph
+
+
+# fmt: off
+CONTENDERS = {
+    contender.name: contender
+    for contender in (
+        Contender("rfdag", "rfdag", "rfdag", "learn(X)", _rfdag()),
+        Contender("rfdag-20", "rfdag", "rfdag", "learn(X, restarts=20)", _rfdag(restarts=20)),
+        Contender("rfdag-rfd", "rfdag", "rfdag", 'learn(X, rule="rfd")', _rfdag(rule="rfd")),
+        Contender("flop-0", "flopsearch", "flopsearch", "flop(X, 2.0, restarts=0)", _flop(0)),
+        Contender("flop-20", "flopsearch", "flopsearch", "flop(X, 2.0, restarts=20)", _flop(20)),
+        Contender(
+            "tetrad-boss", "tetrad-port", "tetrad-port", "run_boss_raw(X, names, penalty_discount=2.0)",
+            _tetrad("boss", penalty_discount=PENALTY),
+        ),
+        Contender(
+            "tetrad-grasp", "tetrad-port", "tetrad-port", "run_grasp_raw(X, names, penalty_discount=2.0)",
+            _tetrad("grasp", penalty_discount=PENALTY),
+        ),
+        Contender(
+            "tetrad-fges", "tetrad-port", "tetrad-port", "run_fges_raw(X, names, penalty_discount=2.0)",
+            _tetrad("fges", penalty_discount=PENALTY),
+        ),
+        Contender(
+            "tetrad-pc", "tetrad-port", "tetrad-port", "run_pc_raw(X, names, alpha=0.001)",
+            _tetrad("pc", alpha=ALPHA),
+        ),
+        Contender(
+            "causal-learn-boss", "causal-learn", "causal-learn", 'boss(X, parameters={"lambda_value": 1.0})',
+            _causal_learn_boss,
+        ),
+        Contender(
+            "causal-learn-ges", "causal-learn", "causal-learn", "ges(X, lambda_value=1.0)", _causal_learn_ges,
+        ),
+        Contender(
+            "causal-learn-pc", "causal-learn", "causal-learn", 'pc(X, alpha=0.001, indep_test="fisherz", stable=True)',
+            _causal_learn_pc,
+        ),
+        Contender("ges", "ges", "ges", "fit(GaussObsL0Pen(X, lmbda=log(n)))", _ges),
+        Contender("xges", "xges", "xges", "XGES(alpha=2.0).fit(X)", _xges),
+        Contender(
+            "causaldag-gsp", "causaldag", "causaldag", "gsp(nodes, Fisher's z at 0.001)", _causaldag_gsp,
+        ),
+        Contender(
+            "causaldag-min-degree", "causaldag", "causaldag",
+            "permutation2dag(min_degree_alg_amat(threshold_ug(…)), Fisher's z at 0.001)", _causaldag_min_degree,
+        ),
+        Contender("causaldag-pc", "causaldag", "causaldag", "pcalg(nodes, Fisher's z at 0.001)", _causaldag_pc),
+        Contender("direct-lingam", "lingam", "lingam", "DirectLiNGAM().fit(X)", _direct_lingam),
+        Contender(
+            "rfdag-20-penalty-1", "rfdag", "rfdag", "learn(X, restarts=20, penalty=1.0)",
+            _rfdag(restarts=20, penalty=1.0), best=True,
+        ),
+        Contender(
+            "flop-20-penalty-1", "flopsearch", "flopsearch", "flop(X, 1.0, restarts=20)", _flop(20, 1.0), best=True,
+        ),
+        Contender(
+            "tetrad-boss-penalty-1", "tetrad-port", "tetrad-port", "run_boss_raw(X, names, penalty_discount=1.0)",
+            _tetrad("boss", penalty_discount=1.0), best=True,
+        ),
+    )
+}
+# fmt: on
+
+
+if __name__ == "__main__":
+    main()

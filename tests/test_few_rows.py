@@ -1,0 +1,88 @@
+"""As many columns as rows, or more."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rfdag
+from rfdag import metrics
+from rfdag.errors import DataError, NumericalWarning
+from rfdag.moments import Moments
+from rfdag.refine.averaging import averaged_partial_correlations, precision_of
+from rfdag.simulate import linear_sem, random_dag, sample
+
+DAG = random_dag(60, degree=2, rng=3)
+SEM = linear_sem(DAG, rng=3)
+
+
+def learn(*args, **options):
+    with pytest.warns(NumericalWarning, match="rows are few for"):
+        return rfdag.learn(*args, **options)
+
+
+@pytest.mark.parametrize("n", [20, 59, 60, 61, 62, 70])
+def test_any_number_of_rows_gives_an_answer(n):
+    found = learn(sample(SEM, n, rng=n))
+    assert sorted(found.order) == list(range(60))
+    assert metrics.skeleton(DAG, found.dag).f1 > (0.4 if n == 20 else 0.7)
+    assert found.score < 0
+    assert np.isfinite(found.coefficients).all()
+
+
+def test_enough_rows_need_no_average(recwarn):
+    rfdag.learn(sample(SEM, 80, rng=0))
+    assert not [warning for warning in recwarn if issubclass(warning.category, NumericalWarning)]
+
+
+def test_the_answer_depends_on_nothing_but_data_and_seed():
+    rows = sample(SEM, 50, rng=1)
+    first = learn(rows, n_jobs=1)
+    assert learn(rows, n_jobs=3).order == first.order
+    other = learn(rows, random_state=9)
+    assert learn(rows, random_state=9).order == other.order
+
+
+def test_a_matrix_of_few_rows_is_as_good_as_the_rows():
+    rows = sample(SEM, 50, rng=2)
+    found = learn(rows)
+    for matrix, kind in ((np.corrcoef(rows.T), "correlation"), (np.cov(rows.T), "covariance")):
+        again = learn(matrix, input=kind, n_samples=50)
+        assert again.score == pytest.approx(found.score, abs=1e-6)
+
+
+def test_a_result_of_few_rows_is_saved_and_read(tmp_path):
+    found = learn(sample(SEM, 40, rng=3))
+    again = rfdag.load(found.save(tmp_path / "r.json"))
+    assert again.order == found.order
+    np.testing.assert_array_equal(again.coefficients, found.coefficients)
+
+
+def test_copies_are_named():
+    rows = sample(SEM, 30, rng=4)
+    rows[:, 7] = -2 * rows[:, 5]
+    with pytest.raises(DataError, match=r"7 is a copy of 5 up to scale\. Drop 7"):
+        rfdag.learn(rows)
+
+
+def test_the_average_is_a_matrix_of_partial_correlations():
+    correlation = Moments.from_data(sample(SEM, 40, rng=5)).correlation
+    partial = averaged_partial_correlations(correlation, 40)
+    np.testing.assert_array_equal(np.diag(partial), 1.0)
+    np.testing.assert_allclose(partial, partial.T, atol=1e-14)
+    assert np.linalg.eigvalsh(2 * np.eye(60) - partial).min() > 0
+
+
+def test_the_precision_of_a_fitted_dag_is_that_of_its_model():
+    """Fitted to the model's own covariance, it is the inverse of it."""
+    covariance = SEM.covariance()
+    scales = np.sqrt(np.diag(covariance))
+    correlation = covariance / scales / scales[:, None]
+    np.testing.assert_allclose(precision_of(DAG, correlation), np.linalg.inv(correlation), atol=1e-8)
+
+
+def test_the_average_beats_chance():
+    """Edges of the model stand out in it from all other pairs."""
+    partial = np.abs(averaged_partial_correlations(Moments.from_data(sample(SEM, 60, rng=6)).correlation, 60))
+    near = (DAG + DAG.T) > 0
+    assert np.median(partial[near]) > 10 * np.median(partial[~near])

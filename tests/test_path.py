@@ -1,0 +1,76 @@
+"""Several penalties, compared."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import rfdag
+from rfdag.moments import Moments
+from rfdag.refine.bic import ScoredOrder
+from rfdag.simulate import linear_sem, random_dag, sample
+
+DAG = random_dag(20, degree=4, rng=2)
+ROWS = sample(linear_sem(DAG, rng=2), 300, rng=2)
+PENALTIES = [4, 0.5, 1, 2]
+
+
+@pytest.fixture(scope="module")
+def found():
+    return rfdag.learn(ROWS, penalty=PENALTIES)
+
+
+def test_a_path_has_a_point_for_every_penalty_in_ascending_order(found):
+    assert [point.penalty for point in found.path] == sorted(PENALTIES)
+    edges = [point.edges for point in found.path]
+    assert edges == sorted(edges, reverse=True)
+    assert [point.chosen for point in found.path].count(True) == 1
+
+
+def test_the_chosen_point_is_the_result(found):
+    (point,) = (point for point in found.path if point.chosen)
+    assert found.penalty == point.penalty
+    assert found.score == point.score
+    assert found.dag.sum() == point.edges
+    assert point.criterion == min(other.criterion for other in found.path)
+    assert f"penalty: {point.penalty:g}, chosen of 4" in str(found)
+
+
+def test_the_criterion_is_the_extended_bic_of_the_dag(found):
+    moments = Moments.from_data(ROWS)
+    variances = moments.regressions(found.dag).variances / moments.scales**2 * 300 / 299
+    price = math.log(300) + math.log(20)
+    (point,) = (point for point in found.path if point.chosen)
+    assert point.criterion == pytest.approx(300 * np.log(variances).sum() + price * found.dag.sum(), abs=1e-6)
+
+
+def test_a_point_is_as_good_as_its_own_search(found):
+    for point in found.path:
+        alone = rfdag.learn(ROWS, penalty=point.penalty)
+        assert point.score <= alone.score + 2 * math.log(300)
+        assert not alone.path
+        assert alone.penalty == point.penalty
+
+
+def test_a_path_is_saved_and_read(found, tmp_path):
+    again = rfdag.load(found.save(tmp_path / "r.json"))
+    assert again.path == found.path
+    assert again.penalty == found.penalty
+    assert again.settings == found.settings
+
+
+def test_a_path_without_refinement_keeps_the_order():
+    found = rfdag.learn(ROWS, rule="rfd", parents="bic", penalty=(1, 3))
+    assert found.order == rfdag.learn(ROWS, rule="rfd").order
+    assert len(found.path) == 2
+
+
+def test_the_extended_bic_asks_more_of_an_edge():
+    plain, extended = rfdag.learn(ROWS, penalty=1.0), rfdag.learn(ROWS, penalty=1.0, gamma=1.0)
+    assert extended.dag.sum() < plain.dag.sum()
+    correlation = Moments.from_data(ROWS).correlation
+    dearer = 1.0 + 2 * math.log(20) / math.log(300)
+    same = ScoredOrder(correlation, 300, extended.causal_order, penalty=dearer)
+    assert same.total == pytest.approx(ScoredOrder(correlation, 300, extended.causal_order, 1.0, 1.0).total)
