@@ -400,17 +400,32 @@ def _print_result(result: rfdag.Result, files: list[Path]) -> None:
     console.print(
         f"\n[bold]{_counted(len(edges), 'edge')}[/bold], {undecided} of which could point either way", highlight=False
     )
-    table = Table("source", "", "target", "coefficient", box=None, pad_edge=True)
+    statistics = ("coefficient", "partial_correlation", "gain")
+    table = Table("source", "", "target", box=None, pad_edge=True)
+    for heading in ("coefficient", "partial corr.", "BIC gain"):
+        table.add_column(heading, justify="right")
     for edge in edges[:EDGES_SHOWN]:
-        weight = "" if edge.coefficient is None else f"{edge.coefficient:+.3g}"
-        table.add_row(_escape(edge.source), "→" if edge.directed else "–", _escape(edge.target), weight)
+        numbers = [getattr(edge, name) for name in statistics]
+        shown = ["" if number is None else f"{number:+.3g}" for number in numbers]
+        table.add_row(_escape(edge.source), "→" if edge.directed else "–", _escape(edge.target), *shown)
     if edges:
         console.print(table)
     if len(edges) > EDGES_SHOWN:
         console.print(f"  … and {len(edges) - EDGES_SHOWN} more; --out writes them all.", highlight=False)
+    if result.path:
+        _print_path(console, result)
     for warning in result.warnings:
         console.print(f"[yellow]Warning:[/yellow] {_escape(warning)}", highlight=False)
     _print_files(console, files)
+
+
+def _print_path(console: Console, result: rfdag.Result) -> None:
+    console.print("\n[bold]Penalties compared[/bold] (the least extended BIC is chosen)")
+    table = Table("penalty", "edges", "extended BIC", "", box=None, pad_edge=True)
+    for point in result.path:
+        chosen = "chosen" if point.chosen else ""
+        table.add_row(f"{point.penalty:g}", str(point.edges), f"{point.criterion:.1f}", chosen)
+    console.print(table, highlight=False)
 
 
 def _print_files(console: Console, files: list[Path]) -> None:

@@ -254,6 +254,20 @@ def test_sparsest_permutation_by_bic_is_the_best_of_all_orders(rows):
     assert rfdag.learn(rows).score >= best - 1e-5
 
 
+@settings(max_examples=15)
+@given(samples(2, 4), st.sampled_from([0.5, 2.0]))
+def test_sparsest_permutation_by_bic_has_the_best_of_all_parents(rows, penalty):
+    """No order with any parents among its predecessors scores less."""
+    p = rows.shape[1]
+
+    def least(y, before):
+        subsets = itertools.chain.from_iterable(itertools.combinations(before, size) for size in range(len(before) + 1))
+        return min(literal_score(rows, y, list(parents), penalty) for parents in subsets)
+
+    best = min(sum(least(y, order[:at]) for at, y in enumerate(order)) for order in itertools.permutations(range(p)))
+    assert rfdag.learn(rows, rule="sp", penalty=penalty).score == pytest.approx(best, abs=1e-4)
+
+
 @settings(max_examples=30)
 @given(samples(2, 5), st.sampled_from([0.001, 0.1]))
 def test_sparsest_permutation_by_edges_is_the_best_of_all_orders(rows, alpha):

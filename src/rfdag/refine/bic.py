@@ -31,6 +31,11 @@ class ScoredOrder:
         γ of the extended BIC.
     parents
         DAG to start choosing parents from; edges against the order are left out.
+
+    Attributes
+    ----------
+    settled
+        Whether a descent has found that nothing improves the order; any change undoes it.
     """
 
     def __init__(
@@ -65,6 +70,7 @@ class ScoredOrder:
                 given = np.flatnonzero(parents[:, child])[: self._limit]
                 self._state.parents[child, : len(given)] = given
                 self._state.counts[child] = len(given)
+        self.settled = False
         kernels.score_order(self._C, self._n, self._price, self._limit, self._state, self._work)
 
     @property
@@ -125,6 +131,7 @@ class ScoredOrder:
     def reinsert(self, variable: int) -> float:
         """Put a variable where it lowers the score most; return the change, 0 when it stays."""
         change: float = kernels.reinsert(self._C, self._n, self._price, variable, self._limit, self._state, self._work)
+        self.settled &= change == 0.0
         return change
 
     def reinsert_stale(self, variables: Integers) -> int:
@@ -132,16 +139,20 @@ class ScoredOrder:
         moves: int = kernels.reinsert_stale(
             self._C, self._n, self._price, variables, self._limit, self._state, self._work
         )
+        self.settled &= moves == 0
         return moves
 
     def renew(self) -> int:
         """Choose parents anew from all predecessors where that is better; return how many variables it changed."""
         changed: int = kernels.renew(self._C, self._n, self._price, self._limit, self._state, self._work)
+        self.settled &= changed == 0
         return changed
 
     def move(self, at: int, to: int, *, force: bool = False) -> float:
         """Move the variable at ``at`` to ``to`` and rescore; undo it unless the score fell or ``force``."""
         change: float = kernels.move(self._C, self._n, self._price, at, to, self._limit, force, self._state, self._work)
+        # A forced move may change the order and not the score.
+        self.settled &= change == 0.0 and not force
         return change
 
     def turn_edge(self, generator: np.random.Generator) -> None:

@@ -28,7 +28,7 @@ SIDE_BY_SIDE = 4
 IMPROVED = 1e-6
 """Fall of a score that is more than rounding."""
 
-MOST_FRUITLESS, COST_OF_PATIENCE = 20, 20_000
+MOST_FRUITLESS, COST_OF_PATIENCE = 20, 16_000
 """Restarts in a row without success after which "auto" stops: the first, or fewer if Σ |parents|² is large."""
 
 
@@ -65,7 +65,7 @@ def descend(
     deadline = deadline or Deadline()
     p = len(scored.order)
     moves = 0
-    while True:
+    while not scored.settled:
         waiting = generator.permutation(scored.stale)
         moved = 0
         for first in range(0, len(waiting), AT_ONCE):
@@ -75,9 +75,11 @@ def descend(
             report(1 - len(scored.stale) / p)
         moves += moved
         if not moved and not scored.renew():
-            if len(waiting) == p or not thorough:
-                return moves
+            scored.settled = len(waiting) == p
+            if not thorough:
+                break
             scored.doubt_all()
+    return moves
 
 
 def iterate(

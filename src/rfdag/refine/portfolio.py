@@ -24,13 +24,16 @@ Rescoring = Literal["auto", "exact", "lazy"]
 # Chosen on Erdős–Rényi graphs with p = 20 … 200 (seeds 20 to 27 of the tuning runs). In dense graphs most weak
 # edges are real and a removal must be judged by what it costs now; in sparse ones most are noise, and what
 # lies ahead tells more.
-DENSE_SETTINGS = ((4.0, 0.2), (4.0, 0.4), (6.0, 0.25))
+DENSE_SETTINGS = ((4.0, 0.4), (3.0, 0.3), (6.0, 0.25))
 SPARSE_SETTINGS = ((6.0, 0.5), (9.0, 0.45), (9.0, 0.7))
 DENSE_FROM = 0.3
 """Share of pairs with a clear partial correlation from which a graph counts as dense."""
 
 NARROWEST, WIDEST, WIDER = 8, 128, 4
 """Widths that "auto" tries: 8, 32 and 128."""
+
+SMALL, WIDEST_OF_SMALL = 50, 512
+"""Number of variables up to which a wide beam costs little: "auto" then goes on to 512, with all settings."""
 
 LAZY_STEPS = 5
 """Steps after which a lazy beam computes all gains anew."""
@@ -181,9 +184,11 @@ def search_orders(
                 best = found[0]
             agreed = len(found) > 1 and _total(found[0].scored) == _total(found[-1].scored)
             wider = now * WIDER
-            if width != "auto" or not improved or agreed or wider > WIDEST or deadline.passed() or not _fits(p, wider):
+            too_wide = wider > (WIDEST_OF_SMALL if p <= SMALL else WIDEST) or not _fits(p, wider)
+            if width != "auto" or not improved or agreed or too_wide or deadline.passed():
                 break
-            live = tuple(trial.setting for trial in found[: max(1, len(live) - 1)])
+            if p > SMALL:
+                live = tuple(trial.setting for trial in found[: max(1, len(live) - 1)])
             now = wider
         if refine and not each and best is not None:
             descend(best.scored, generator, deadline)
