@@ -30,6 +30,7 @@ bench: $(STAMP)  ## measure; writes docs/benchmarks.md
 	$(BIN)/python benchmarks/noiseless.py
 	$(BIN)/python benchmarks/noisy.py
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/figures.py
 
 clean:  ## remove what the other targets made
 	rm -rf $(VENV) demo-results build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
