@@ -36,13 +36,13 @@ def test_equal_input_gives_equal_output_on_any_number_of_threads(rows, options):
 
 
 def test_longer_searches_are_never_worse(rows):
-    plain = rfdag.learn(rows, refine=False, beam=2)
-    refined = rfdag.learn(rows, beam=2, restarts=0)
-    iterated = rfdag.learn(rows, beam=2, restarts=5)
+    plain = rfdag.learn(rows, refine=False, beam=2, gamma=0.0)
+    refined = rfdag.learn(rows, beam=2, restarts=0, gamma=0.0)
+    iterated = rfdag.learn(rows, beam=2, restarts=5, gamma=0.0)
     assert iterated.score <= refined.score <= plain.score
     assert {attempt.width for attempt in refined.attempts} == {2}
-    assert rfdag.learn(rows, beam=2, restarts=5).order == iterated.order
-    assert rfdag.learn(rows, beam=2).score <= refined.score
+    assert rfdag.learn(rows, beam=2, restarts=5, gamma=0.0).order == iterated.order
+    assert rfdag.learn(rows, beam=2, gamma=0.0).score <= refined.score
 
 
 def test_any_rule_can_be_refined_and_any_order_scored(rows):

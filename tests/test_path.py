@@ -10,6 +10,7 @@ import pytest
 import rfdag
 from rfdag.moments import Moments
 from rfdag.refine.bic import ScoredOrder
+from rfdag.refine.margin import noise_at_the_margin
 from rfdag.simulate import linear_sem, random_dag, sample
 
 DAG = random_dag(20, degree=4, rng=2)
@@ -74,3 +75,36 @@ def test_the_extended_bic_asks_more_of_an_edge():
     dearer = 1.0 + 2 * math.log(20) / math.log(300)
     same = ScoredOrder(correlation, 300, extended.causal_order, penalty=dearer)
     assert same.total == pytest.approx(ScoredOrder(correlation, 300, extended.causal_order, 1.0, 1.0).total)
+
+
+def test_noise_at_the_margin_is_done_away_with():
+    """Strong effects, many pairs: what barely pays its price is chance, and a higher one leaves it out."""
+    dag = random_dag(100, degree=6, rng=2)
+    rows = sample(linear_sem(dag, rng=2, weights=(0.4, 1.0)), 1000, rng=2)
+    plain = rfdag.learn(rows, gamma=0.0)
+    found = rfdag.learn(rows)
+    assert (plain.gamma, found.gamma) == (0.0, 0.25)
+    assert found.dag.sum() < plain.dag.sum()
+    assert rfdag.metrics.shd(dag, found.dag) < rfdag.metrics.shd(dag, plain.dag)
+
+
+@pytest.mark.parametrize(
+    ("above", "noise"),
+    [
+        ([1, 1, 50, 60, 70], True),  # two that barely pay, and a void behind them
+        ([1, 50, 60], True),
+        ([50, 60, 70], False),  # none that barely pays
+        ([1, 1, 3, 4, 5, 6, 7, 8], False),  # effects of every size
+        ([1] * 30 + [50], False),  # too many for chance
+    ],
+)
+def test_noise_is_told_from_effects(above, noise):
+    """Each pair of variables 2k → 2k + 1 has the statistic price + above, and all are independent otherwise."""
+    p, n, price = 100, 1000, 13.8
+    correlation = np.eye(p)
+    dag = np.zeros((p, p), np.int8)
+    for k, extra in enumerate(above):
+        r = math.sqrt(1 - math.exp(-(price + extra) / n))
+        correlation[2 * k, 2 * k + 1] = correlation[2 * k + 1, 2 * k] = r
+        dag[2 * k, 2 * k + 1] = 1
+    assert noise_at_the_margin(Moments.from_correlation(correlation, n), dag, price) == noise

@@ -251,6 +251,7 @@ def learn(
                 "n_samples": result.n_samples,
                 "score": result.score,
                 "penalty": result.penalty,
+                "gamma": result.gamma,
                 "path": [asdict(point) for point in result.path],
                 "settings": result.settings.to_dict(),
                 "timings": result.timings,

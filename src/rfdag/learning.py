@@ -106,7 +106,8 @@ def learn(
         whose DAG has the least extended BIC (γ = ½) is chosen; `Result.path` has them all.
     gamma
         γ of the extended BIC (Chen and Chen, 2008): an edge costs 2 γ ln p more. "auto" is ¼ where rows are few (less
-        than 1.25 per column), else 0, the plain BIC.
+        than 1.25 per column) and where a refined DAG's weakest edges look like noise, else 0, the plain BIC;
+        `Result.gamma` tells.
     restarts
         How often refinement is repeated from the best order with some edges turned. "auto" stops when several in a
         row have brought nothing: at most 20, none on large dense graphs where each takes long.
@@ -196,6 +197,7 @@ def learn(
         moments=evidence if isinstance(evidence, Moments) else None,
         n_samples=evidence.n_samples if isinstance(evidence, Moments) else None,
         score=found.score,
+        gamma=0.0 if found.scored is None else found.scored.gamma,
         attempts=found.attempts,
         path=found.path,
         settings=settings,

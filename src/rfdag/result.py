@@ -66,8 +66,10 @@ class Result:
     n_samples
         The number of rows behind the result; None when the input was exact.
     score
-        Gaussian BIC of the DAG, n Σ ln var(y | parents) + λ ln n · edges over standardised variables; smaller is
+        Gaussian BIC of the DAG, n Σ ln var(y | parents) + price · edges over standardised variables; smaller is
         better. None when parents were not chosen by it.
+    gamma
+        γ of the extended BIC, which adds 2 γ ln p to the price λ ln n of an edge; 0 is the plain BIC.
     attempts
         The beams that rule "soft" tried, with their settings, widths and scores.
     path
@@ -89,6 +91,7 @@ class Result:
     moments: Moments | None = field(repr=False)
     n_samples: int | None
     score: float | None
+    gamma: float
     attempts: tuple[Attempt, ...] = field(repr=False)
     path: tuple[PathPoint, ...] = field(repr=False)
     settings: Settings
@@ -161,12 +164,7 @@ class Result:
             correlations = self._regressions.partial_correlations[at]
             partial = correlations.tolist()
             if self.n_samples is not None:
-                price = price_of_edge(
-                    self.n_samples,
-                    len(self.names),
-                    self.penalty,
-                    self.settings.extension(self.n_samples, len(self.names)),
-                )
+                price = price_of_edge(self.n_samples, len(self.names), self.penalty, self.gamma)
                 gains = (-self.n_samples * np.log1p(-np.minimum(correlations**2, 1 - 1e-15)) - price).tolist()
         return tuple(
             Edge(self.names[i], self.names[j], weights[e], partial[e], gains[e], bool(self.cpdag[i, j] == 1))

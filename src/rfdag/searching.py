@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +29,10 @@ from rfdag.graphs.dag import Graph
 from rfdag.moments import Moments
 from rfdag.progress import Progress
 from rfdag.refine.averaging import averaged_partial_correlations
-from rfdag.refine.bic import ScoredOrder, best_dag
+from rfdag.refine.bic import ScoredOrder, best_dag, price_of_edge
 from rfdag.refine.gsp import covered_edge_search, gsp
 from rfdag.refine.independence import ExactIndependence, GraphIndependence, Independence, SampleIndependence
+from rfdag.refine.margin import GAMMA, noise_at_the_margin
 from rfdag.refine.path import PathPoint, compare, follow_path
 from rfdag.refine.polish import Deadline, descend, iterate
 from rfdag.refine.portfolio import Attempt, search_orders
@@ -250,6 +252,16 @@ def _sparsest(evidence: Moments | Oracle, engine: Engine, settings: Settings, re
     return Found(order, elimination.dag, elimination)
 
 
+def _without_noise(
+    scored: ScoredOrder, evidence: Moments, penalty: float, polish: Callable[[ScoredOrder], ScoredOrder]
+) -> ScoredOrder:
+    """Return the order polished at a higher price, if its weakest edges are mostly noise."""
+    price = price_of_edge(scored.n_samples, len(scored.order), penalty, scored.gamma)
+    if scored.gamma >= GAMMA or not noise_at_the_margin(evidence, scored.dag, price):
+        return scored
+    return polish(scored.at_price(penalty, GAMMA))
+
+
 def _optimum(evidence: Moments, settings: Settings, penalty: float) -> ScoredOrder:
     n = evidence.n_samples
     assert n is not None
@@ -280,13 +292,13 @@ def refine_order(
     interrupted = bool(found.notes)
     generator = settings.generator() or np.random.default_rng(0)
 
-    def polish(scored: ScoredOrder) -> ScoredOrder:
+    def polish(scored: ScoredOrder, restarts: int | Literal["auto"] = settings.restarts) -> ScoredOrder:
         nonlocal interrupted
         if not settings.refined or interrupted:
             return scored
         try:
             descend(scored, generator, deadline, report)
-            scored, interrupted = iterate(scored, generator, settings.restarts, deadline, report, threads=threads)
+            scored, interrupted = iterate(scored, generator, restarts, deadline, report, threads=threads)
         except KeyboardInterrupt:
             interrupted = True
         return scored
@@ -295,6 +307,8 @@ def refine_order(
         orders = [_optimum(evidence, settings, penalty) for penalty in penalties]
     else:
         orders = follow_path(polish(scored), penalties, at, polish)
+    if settings.refined and settings.gamma == "auto" and len(penalties) == 1:
+        orders = [_without_noise(orders[0], evidence, penalties[0], lambda scored: polish(scored, restarts=0))]
     best, points = compare(orders, penalties)
     return replace(
         found,

@@ -169,7 +169,7 @@ class Settings:
         return self.any_rows and (rows < ENOUGH_ROWS * columns or rows <= columns + 1)
 
     def extension(self, rows: int, columns: int) -> float:
-        """Return γ of the BIC."""
+        """Return γ of the BIC that a search begins with."""
         if self.gamma == "auto":
             return GAMMA_OF_FEW_ROWS if self.few(rows, columns) else 0.0
         return self.gamma

@@ -51,7 +51,7 @@ class ScoredOrder:
         self._C = np.ascontiguousarray(correlation)
         self.n_samples = n_samples
         self._n = float(n_samples)
-        self._gamma = gamma
+        self.gamma = gamma
         self._price = price_of_edge(n_samples, p, penalty, gamma)
         self._limit = _most_parents(p, n_samples)
         self._state = kernels.State(
@@ -124,9 +124,9 @@ class ScoredOrder:
         twin._work = _workspace(len(self.order), self._limit)
         return twin
 
-    def at_penalty(self, penalty: float) -> ScoredOrder:
-        """Return the same order with parents chosen at another penalty, starting from those it has."""
-        return ScoredOrder(self._C, self.n_samples, self.order, penalty, self._gamma, self.dag)
+    def at_price(self, penalty: float, gamma: float) -> ScoredOrder:
+        """Return the same order with parents chosen at another price of an edge, starting from those it has."""
+        return ScoredOrder(self._C, self.n_samples, self.order, penalty, gamma, self.dag)
 
     def reinsert(self, variable: int) -> float:
         """Put a variable where it lowers the score most; return the change, 0 when it stays."""

@@ -40,7 +40,7 @@ def follow_path(
     found = {at: start}
     for place in (*range(at + 1, len(penalties)), *range(at - 1, -1, -1)):
         beside = found[place - 1 if place > at else place + 1]
-        found[place] = polish(beside.at_penalty(penalties[place]))
+        found[place] = polish(beside.at_price(penalties[place], beside.gamma))
     return [found[place] for place in range(len(penalties))]
 
 

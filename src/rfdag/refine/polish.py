@@ -28,8 +28,8 @@ SIDE_BY_SIDE = 4
 IMPROVED = 1e-6
 """Fall of a score that is more than rounding."""
 
-MOST_FRUITLESS, COST_OF_PATIENCE = 20, 16_000
-"""Restarts in a row without success after which "auto" stops: the first, or fewer if Σ |parents|² is large."""
+MOST_FRUITLESS, COST_OF_PATIENCE = 20, 240_000
+"""Restarts in a row without success after which "auto" stops: the first, or fewer if Σ |parents|³ is large."""
 
 
 @dataclass(frozen=True)
@@ -147,5 +147,5 @@ def _edges_to_turn(scored: ScoredOrder, generator: np.random.Generator) -> int:
 
 def patience(scored: ScoredOrder) -> int:
     """Return how many fruitless restarts in a row are enough: at most 20, none where each would take long."""
-    cost = int((scored.dag.sum(axis=0, dtype=np.int64) ** 2).sum())
+    cost = int((scored.dag.sum(axis=0, dtype=np.int64) ** 3).sum())
     return min(MOST_FRUITLESS, COST_OF_PATIENCE // max(cost, 1))
