@@ -289,7 +289,7 @@ def refine_order(
     scored = found.scored or ScoredOrder(
         evidence.correlation, evidence.n_samples, found.order, penalties[at], gamma, known
     )
-    interrupted = bool(found.notes)
+    interrupted = INTERRUPTED in found.notes
     generator = settings.generator() or np.random.default_rng(0)
 
     def polish(scored: ScoredOrder, restarts: int | Literal["auto"] = settings.restarts) -> ScoredOrder:
@@ -304,7 +304,10 @@ def refine_order(
         return scored
 
     if settings.rule == "sp":
-        orders = [_optimum(evidence, settings, penalty) for penalty in penalties]
+        # That of the penalty searched at is known.
+        orders = [
+            scored if place == at else _optimum(evidence, settings, penalties[place]) for place in range(len(penalties))
+        ]
     else:
         orders = follow_path(polish(scored), penalties, at, polish)
     if settings.refined and settings.gamma == "auto" and len(penalties) == 1:
@@ -316,5 +319,5 @@ def refine_order(
         dag=orders[best].dag,
         scored=orders[best],
         path=points if isinstance(settings.penalty, tuple) else (),
-        notes=(INTERRUPTED,) if interrupted else (),
+        notes=tuple(dict.fromkeys((*found.notes, INTERRUPTED) if interrupted else found.notes)),
     )
