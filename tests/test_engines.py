@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 import engine_contract as contract
 import reference
 from rfdag.eliminate import DenseEngine, FisherZ, LostPrecision, OracleEngine, Tolerance
 from rfdag.eliminate import _oracle_kernels as oracle_kernels
+from rfdag.eliminate.sparse import SparseEngine, SparseOracleEngine
 from rfdag.moments import Moments
 from rfdag.simulate import dense_dag, linear_sem, random_dag, sample
 from strategies import dags, samples
@@ -32,7 +34,17 @@ def exact_precision(dag, generator):
     return DenseEngine(partial, Tolerance(), pairs="neighbours")
 
 
-EXACT = [oracle, oracle_in_threads, exact_precision]
+def sparse_oracle(dag, generator):
+    return SparseOracleEngine(csr_array(dag), seed=int(generator.integers(2**31)))
+
+
+def sparse_precision(dag, generator):
+    sem = linear_sem(dag, generator)
+    partial = Moments.from_precision(sem.precision(), None).partial_correlations()
+    return SparseEngine(csr_array(partial), Tolerance())
+
+
+EXACT = [oracle, oracle_in_threads, exact_precision, sparse_oracle, sparse_precision]
 
 
 @pytest.mark.parametrize("make", EXACT)
@@ -49,6 +61,14 @@ def test_dense_engine_agrees_with_inverting_every_covariance(pairs, threads, row
     world = reference.Sample(np.cov(rows.T), len(rows), alpha)
     engine = dense(rows, alpha, pairs, threads)
     contract.check_whole_elimination(engine, world, np.random.default_rng(seed), pairs)
+
+
+@given(samples(), seeds, st.sampled_from([0.001, 0.05, 0.3]))
+def test_sparse_engine_follows_a_moving_threshold(rows, seed, alpha):
+    world = reference.Sample(np.cov(rows.T), len(rows), alpha)
+    partial = Moments.from_data(rows).partial_correlations()
+    engine = SparseEngine(csr_array(partial), FisherZ(len(rows), alpha))
+    contract.check_whole_elimination(engine, world, np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize("make", EXACT)

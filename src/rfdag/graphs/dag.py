@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rfdag.errors import GraphError, listed
+from rfdag.graphs.sparse import canonical, issparse, sparse_cycle, sparse_dag, sparse_topological_order
 
 Graph = NDArray[np.int8]
 Undirected = NDArray[np.bool_]
@@ -14,10 +15,15 @@ Undirected = NDArray[np.bool_]
 def as_dag(matrix: ArrayLike) -> Graph:
     """Return a checked copy with entries 0 and 1; raise if it is not square or has a cycle.
 
+    A sparse array gives a CSR array.
+
     >>> as_dag([[0, -0.5], [0, 0]])
     array([[0, 1],
            [0, 0]], dtype=int8)
     """
+    if issparse(matrix):
+        checked: Graph = sparse_dag(matrix)
+        return checked
     dag = _as_graph(matrix)
     dag = (dag != 0).astype(np.int8)
     cycle = find_cycle(dag)
@@ -44,6 +50,8 @@ def topological_order(dag: ArrayLike) -> NDArray[np.int64]:
     array([2, 1, 0])
     """
     dag = as_dag(dag)
+    if issparse(dag):
+        return sparse_topological_order(dag)
     waiting = dag.sum(axis=0, dtype=np.int64)
     order: list[int] = []
     ready = list(np.flatnonzero(waiting == 0))
@@ -59,6 +67,8 @@ def topological_order(dag: ArrayLike) -> NDArray[np.int64]:
 
 def find_cycle(graph: ArrayLike) -> list[int]:
     """Return the nodes of a directed cycle, the first repeated at the end, or an empty list."""
+    if issparse(graph):
+        return sparse_cycle(canonical(graph))
     edges = np.asarray(graph) != 0
     left = np.ones(len(edges), bool)
     # Whoever has no parent among those left lies on no cycle; peel until nobody is left, or all have one.

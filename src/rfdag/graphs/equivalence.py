@@ -7,19 +7,23 @@ from numpy.typing import ArrayLike
 
 from rfdag.errors import GraphError
 from rfdag.graphs.dag import Graph, as_dag, find_cycle, topological_order
+from rfdag.graphs.sparse import issparse, sparse_cpdag
 
 
 def cpdag(dag: ArrayLike) -> Graph:
     """Return the CPDAG: 1 at (i, j) for a compelled i → j, 2 at (i, j) and (j, i) for an undirected edge.
 
     Chickering's labelling (A transformational characterization of equivalent Bayesian network structures,
-    UAI 1995): edges are visited by child, earliest first, and the child's latest parent decides for all.
+    UAI 1995): edges are visited by child, earliest first, and the child's latest parent decides for all. A sparse DAG
+    gives a sparse CPDAG, in time that grows with its edges.
 
     >>> cpdag([[0, 1], [0, 0]])
     array([[0, 2],
            [2, 0]], dtype=int8)
     """
     dag = as_dag(dag)
+    if issparse(dag):
+        return sparse_cpdag(dag)
     order = topological_order(dag)
     rank = np.argsort(order)
     is_parent = dag.astype(bool)

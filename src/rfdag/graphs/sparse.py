@@ -1,0 +1,148 @@
+"""Graphs as SciPy's sparse arrays, in the encoding of `rfdag.graphs`: checks, topological order, CPDAG.
+
+Nothing here makes a p × p array; time and memory follow the number of edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from rfdag.errors import GraphError, RfdagError
+from rfdag.graphs import _sparse_kernels as kernels
+
+__all__ = [
+    "canonical",
+    "issparse",
+    "refuse_sparse",
+    "same_pattern",
+    "sparse_cpdag",
+    "sparse_cycle",
+    "sparse_dag",
+    "sparse_topological_order",
+]
+
+
+def canonical(
+    matrix: Any,
+    names: Sequence[Hashable] | None = None,
+    *,
+    kind: str = "graph",
+    error: type[RfdagError] = GraphError,
+) -> csr_array:
+    """Return a square sparse matrix as a new CSR array: duplicates summed, zeros dropped, indices sorted.
+
+    >>> canonical(csr_array([[0, 3], [0, 0]])).data
+    array([3])
+    """
+    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise error(f"Found a sparse array of shape {matrix.shape}; a {kind} is a square matrix.")
+    if matrix.dtype.kind not in "biuf":
+        raise error(f"Found entries of type {matrix.dtype}; a {kind} holds real numbers.")
+    entries = matrix.tocoo()
+    if entries.dtype.kind == "f" and not np.isfinite(entries.data).all():
+        bad = ~np.isfinite(entries.data)
+        pairs = zip(entries.row[bad][:3].tolist(), entries.col[bad][:3].tolist(), strict=True)
+        found = "; ".join(f"({_name(names, i)!r}, {_name(names, j)!r})" for i, j in pairs)
+        raise error(
+            f"The {kind} has {int(bad.sum())} missing or infinite entries, as at {found}; every entry must be a "
+            "number, and absent ones are simply not stored."
+        )
+    # True + True is True, which is right, but SciPy's sums of small integers would run over.
+    kept = entries.data if entries.dtype.kind in "fb" else entries.data.astype(np.int64)
+    result = csr_array((kept, (entries.row, entries.col)), shape=matrix.shape)
+    result.sum_duplicates()
+    result.eliminate_zeros()
+    result.sort_indices()
+    return result
+
+
+def sparse_dag(matrix: Any, names: Sequence[Hashable] | None = None) -> csr_array:
+    """Return a checked CSR array of int8 ones; raise if the matrix is not a DAG.
+
+    >>> sparse_dag(csr_array([[0, 0.5], [0, 0]])).toarray()
+    array([[0, 1],
+           [0, 0]], dtype=int8)
+    """
+    dag = canonical(matrix, names)
+    dag.data = np.ones(dag.nnz, np.int8)
+    cycle = sparse_cycle(dag)
+    if cycle:
+        shown = [repr(_name(names, node)) for node in cycle]
+        arrows = " → ".join(shown if len(shown) <= 12 else [*shown[:10], "…", shown[-1]])
+        raise GraphError(f"This is not a DAG: it has the cycle {arrows}. Remove or turn one of these edges.")
+    return dag
+
+
+def sparse_topological_order(dag: csr_array) -> NDArray[np.int64]:
+    """Return an order with every parent before its children, as `rfdag.graphs.topological_order` does.
+
+    It is shorter than the graph if that has a cycle.
+    """
+    p = dag.shape[0]
+    order = np.empty(p, np.int64)
+    waiting = np.bincount(dag.indices, minlength=p)
+    count = kernels.peel(dag.indices, dag.indptr, waiting, order)
+    return order[:count]
+
+
+def sparse_cycle(graph: csr_array) -> list[int]:
+    """Return the nodes of a directed cycle, the first repeated at the end, or an empty list."""
+    order = sparse_topological_order(graph)
+    p = graph.shape[0]
+    if len(order) == p:
+        return []
+    left = np.ones(p, bool)
+    left[order] = False
+    # Everybody left has a parent left, so a walk from child to parent must come back to where it was.
+    parents = graph.tocsc()
+    node = int(np.flatnonzero(left)[0])
+    step_of: dict[int, int] = {}
+    while node not in step_of:
+        step_of[node] = len(step_of)
+        near = parents.indices[parents.indptr[node] : parents.indptr[node + 1]]
+        node = int(near[left[near]][0])
+    walk = list(step_of)
+    return [node, *reversed(walk[step_of[node] :])]
+
+
+def sparse_cpdag(dag: csr_array) -> csr_array:
+    """Return the CPDAG of a checked DAG: 1 for a compelled edge, 2 in both places for an undirected one.
+
+    >>> sparse_cpdag(sparse_dag(csr_array([[0, 1], [0, 0]]))).toarray()
+    array([[0, 2],
+           [2, 0]], dtype=int8)
+    """
+    p = dag.shape[0]
+    order = sparse_topological_order(dag)
+    rank = np.empty(p, np.int64)
+    rank[order] = np.arange(p)
+    by_child = dag.tocsc()
+    compelled = np.zeros(by_child.nnz, bool)
+    kernels.compel(by_child.indices, by_child.indptr, order, rank, np.zeros(p, np.int8), compelled)
+    sources, targets = by_child.indices, np.repeat(np.arange(p, dtype=by_child.indices.dtype), np.diff(by_child.indptr))
+    rows = np.concatenate([sources, targets[~compelled]])
+    columns = np.concatenate([targets, sources[~compelled]])
+    values = np.concatenate([np.where(compelled, 1, 2), np.full(int((~compelled).sum()), 2)]).astype(np.int8)
+    result = csr_array((values, (rows, columns)), shape=dag.shape)
+    result.sort_indices()
+    return result
+
+
+def refuse_sparse(graph: Any, what: str) -> None:
+    """Raise if the graph is sparse where only a full matrix will do."""
+    if issparse(graph):
+        raise GraphError(f"{what} needs a full matrix; pass graph.toarray() if it is small enough.")
+
+
+def same_pattern(graph: csr_array, values: NDArray[Any]) -> csr_array:
+    """Return other values in the places of a graph's edges."""
+    return csr_array((values, graph.indices, graph.indptr), shape=graph.shape)
+
+
+def _name(names: Sequence[Hashable] | None, node: int) -> Hashable:
+    return node if names is None else names[node]
