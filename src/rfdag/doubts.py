@@ -7,15 +7,20 @@ from rfdag.errors import listed
 from rfdag.moments import DOUBTFUL, Moments
 from rfdag.searching import Found, few_rows
 from rfdag.settings import Settings
+from rfdag.sparse import Sparse
 
 
-def doubts_about(evidence: Moments | Oracle, found: Found, settled: float, settings: Settings) -> tuple[str, ...]:
+def doubts_about(evidence: Moments | Oracle | Sparse, found: Found, settled: float, settings: Settings) -> tuple[str, ...]:
     """Return what the user should know about conditioning, exhausted variances and decisions near a threshold."""
     if isinstance(evidence, Oracle):
         return ()
+    margin = found.elimination.trace.smallest_margin
+    # Where parents were chosen by BIC the thresholds of the trace decided nothing.
+    near = _near_threshold(margin, settled) if margin < settled and found.scored is None else ()
+    if isinstance(evidence, Sparse):
+        return near
     doubts = []
     tolerance = settings.tolerance
-    margin = found.elimination.trace.smallest_margin
     exhausted = [] if found.scored is None else found.scored.exhausted.tolist()
     if exhausted:
         doubts.append(
@@ -41,10 +46,11 @@ def doubts_about(evidence: Moments | Oracle, found: Found, settled: float, setti
             f"The columns are nearly dependent (condition number {condition:.1e}): partial correlations may be off "
             f"by about {condition * 1e-16:.0e}. Consider dropping or combining the most similar columns."
         )
-    # Where parents were chosen by BIC the thresholds of the trace decided nothing.
-    if margin < settled and found.scored is None:
-        doubts.append(
-            f"A partial correlation lies within {margin:.0e} of its threshold, closer than the {settled:.0e} that "
-            "rounding may take: another machine might decide that edge differently."
-        )
-    return tuple(doubts)
+    return (*doubts, *near)
+
+
+def _near_threshold(margin: float, settled: float) -> tuple[str]:
+    return (
+        f"A partial correlation lies within {margin:.0e} of its threshold, closer than the {settled:.0e} that "
+        "rounding may take: another machine might decide that edge differently.",
+    )

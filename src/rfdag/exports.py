@@ -41,7 +41,8 @@ def to_frame(result: Result, backend: str = "pandas") -> Any:
             f"to_frame(backend={backend!r}) needs {backend}: pip install {backend}. Without it, result.edges holds "
             "the same rows."
         ) from None
-    columns = {name: [getattr(edge, name) for edge in result.edges] for name in COLUMNS}
+    rows = zip(*result.edges, strict=True) if result.edges else ((),) * len(COLUMNS)
+    columns = {name: list(column) for name, column in zip(COLUMNS, rows, strict=True)}
     return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
 
 

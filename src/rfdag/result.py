@@ -17,6 +17,7 @@ from rfdag.eliminate.trace import Trace
 from rfdag.files import write_text
 from rfdag.graphs.dag import Graph
 from rfdag.graphs.equivalence import cpdag
+from rfdag.graphs.sparse import entries_at, freeze
 from rfdag.moments import Moments, Regressions
 from rfdag.refine.bic import price_of_edge
 from rfdag.refine.path import PathPoint
@@ -58,7 +59,8 @@ class Result:
     order
         The variables in causal order, a source first.
     dag
-        (p, p) int8 matrix; 1 at (i, j) means i → j.
+        (p, p) int8 matrix; 1 at (i, j) means i → j. A csr_array, like all matrices here, where the input was sparse or
+        was learnt in blocks.
     trace
         Every step of the winning elimination, before any refinement, the first removed (a sink) first.
     moments
@@ -101,7 +103,7 @@ class Result:
     regressions: InitVar[Regressions | None] = None
 
     def __post_init__(self, regressions: Regressions | None) -> None:
-        self.dag.setflags(write=False)
+        freeze(self.dag)
         if regressions is not None:
             # What a file brings along need not be computed, and cannot be when it brings no moments.
             self.__dict__["_regressions"] = regressions
@@ -116,7 +118,7 @@ class Result:
     def cpdag(self) -> Graph:
         """The Markov equivalence class: 1 at (i, j) for i → j, 2 at (i, j) and (j, i) for i – j."""
         matrix = cpdag(self.dag)
-        matrix.setflags(write=False)
+        freeze(matrix)
         return matrix
 
     @cached_property
@@ -130,17 +132,17 @@ class Result:
 
     @property
     def coefficients(self) -> NDArray[np.float64] | None:
-        """Regression coefficients (row → column) in the units of the data; None for an oracle."""
+        """Regression coefficients (row → column) in the units of the data; None for oracles and sparse estimates."""
         return None if self._regressions is None else self._regressions.coefficients
 
     @property
     def partial_correlations(self) -> NDArray[np.float64] | None:
-        """Correlation of parent (row) and child (column) given its other parents; None for an oracle."""
+        """Correlation of parent (row) and child (column) given its other parents; None for oracles and sparse input."""
         return None if self._regressions is None else self._regressions.partial_correlations
 
     @property
     def residual_variances(self) -> NDArray[np.float64] | None:
-        """Variance of each variable given its parents; None for an oracle."""
+        """Variance of each variable given its parents; None for oracles and sparse estimates."""
         return None if self._regressions is None else self._regressions.variances
 
     @property
@@ -150,26 +152,25 @@ class Result:
             return next(point.penalty for point in self.path if point.chosen)
         return self.settings.penalty
 
-    @property
+    @cached_property
     def edges(self) -> tuple[Edge, ...]:
         """The edges of the DAG, by source and target in the input's order."""
-        pairs = np.argwhere(self.dag)
-        unknown = [None] * len(pairs)
+        sources, targets = self.dag.nonzero()
+        unknown = [None] * len(sources)
         weights: list[float | None] = list(unknown)
         partial: list[float | None] = list(unknown)
         gains: list[float | None] = list(unknown)
         if self._regressions is not None:
-            at = tuple(pairs.T)
-            weights = self._regressions.coefficients[at].tolist()
-            correlations = self._regressions.partial_correlations[at]
+            weights = entries_at(self._regressions.coefficients, sources, targets).tolist()
+        if self._regressions is not None and self._regressions.partial_correlations is not None:
+            correlations = entries_at(self._regressions.partial_correlations, sources, targets)
             partial = correlations.tolist()
             if self.n_samples is not None:
                 price = price_of_edge(self.n_samples, len(self.names), self.penalty, self.gamma)
                 gains = (-self.n_samples * np.log1p(-np.minimum(correlations**2, 1 - 1e-15)) - price).tolist()
-        return tuple(
-            Edge(self.names[i], self.names[j], weights[e], partial[e], gains[e], bool(self.cpdag[i, j] == 1))
-            for e, (i, j) in enumerate(pairs)
-        )
+        directed = (entries_at(self.cpdag, sources, targets) == 1).tolist()
+        ends = ([self.names[at] for at in places.tolist()] for places in (sources, targets))
+        return tuple(map(Edge, *ends, weights, partial, gains, directed))
 
     def to_networkx(self) -> networkx.DiGraph:
         """Return the DAG as a networkx.DiGraph, with coefficients as edge attributes."""
@@ -204,6 +205,13 @@ class Result:
     def save(self, path: str | Path, *, moments: bool | None = None) -> Path:
         """Write `to_json` to a file, whole or not at all, and return its path."""
         return write_text(path, self.to_json(moments=moments))
+
+    def __repr__(self) -> str:
+        # Names and edges in full would fill the screen, or many.
+        return (
+            f"Result({len(self.names)} variables, {int(self.dag.sum())} edges, rule={self.settings.rule!r}, "
+            f"input={self.input!r}, n_samples={self.n_samples})"
+        )
 
     def __str__(self) -> str:
         return self.summary()

@@ -23,10 +23,11 @@ from rfdag.eliminate import (
 )
 from rfdag.eliminate import _dense_kernels as dense_kernels
 from rfdag.eliminate import _oracle_kernels as oracle_kernels
+from rfdag.eliminate import _sparse_kernels as sparse_kernels
 from rfdag.eliminate.beam import EngineStates, beam_search
 from rfdag.errors import OptionError
 from rfdag.graphs.dag import Graph
-from rfdag.moments import Moments
+from rfdag.moments import Moments, Regressions
 from rfdag.progress import Progress
 from rfdag.refine.averaging import averaged_partial_correlations
 from rfdag.refine.bic import ScoredOrder, best_dag, price_of_edge
@@ -37,6 +38,7 @@ from rfdag.refine.path import PathPoint, compare, follow_path
 from rfdag.refine.polish import Deadline, descend, iterate
 from rfdag.refine.portfolio import Attempt, search_orders
 from rfdag.settings import Settings
+from rfdag.sparse import Sparse, eliminate_evidence, refuse_options
 
 MOST_IN_VAIN = 20_000
 """Families or DAGs that a covered-edge search looks at in vain before it gives up."""
@@ -59,15 +61,25 @@ class Found:
     attempts: tuple[Attempt, ...] = ()
     path: tuple[PathPoint, ...] = ()
     notes: tuple[str, ...] = ()
+    regressions: Regressions | None = None
 
     @property
     def score(self) -> float | None:
         """The BIC, where parents were chosen by it."""
         return None if self.scored is None else self.scored.total
 
+    @property
+    def gamma(self) -> float:
+        """γ of that BIC."""
+        return 0.0 if self.scored is None else self.scored.gamma
 
-def choose_engine(evidence: Moments | Oracle, settings: Settings, threads: int, bar: Progress) -> Engine:
+
+def choose_engine(evidence: Moments | Oracle | Sparse, settings: Settings, threads: int, bar: Progress) -> Engine:
     """Return the engine that fits the evidence, ready to eliminate."""
+    if isinstance(evidence, Sparse):
+        refuse_options(settings)
+        announce(sparse_kernels.run, bar.say)
+        return evidence.engine(settings)
     if isinstance(evidence, Oracle):
         announce(oracle_kernels.score, bar.say)
         return OracleEngine(evidence.dag, threads=threads)
@@ -105,7 +117,7 @@ def few_rows(evidence: Moments | Oracle, settings: Settings) -> bool:
 
 
 def find_order(
-    evidence: Moments | Oracle,
+    evidence: Moments | Oracle | Sparse,
     engine: Engine,
     settings: Settings,
     threads: int,
@@ -114,6 +126,9 @@ def find_order(
 ) -> Found:
     """Find an order as the rule says: by a search over whole orders, or by choosing one removal after the other."""
     report = bar.stage("Eliminating")
+    if isinstance(evidence, Sparse):
+        elimination, regressions = eliminate_evidence(evidence, engine, settings, report)
+        return Found(elimination.order, elimination.dag, elimination, regressions=regressions)
     exact = isinstance(evidence, Oracle) or evidence.n_samples is None
     if settings.rule == "sp":
         return _sparsest(evidence, engine, settings, report)
@@ -272,14 +287,14 @@ def _optimum(evidence: Moments, settings: Settings, penalty: float) -> ScoredOrd
 
 def refine_order(
     found: Found,
-    evidence: Moments | Oracle,
+    evidence: Moments | Oracle | Sparse,
     settings: Settings,
     threads: int,
     deadline: Deadline,
     bar: Progress,
 ) -> Found:
     """Choose parents by BIC and polish the order where asked, and compare penalties where several were given."""
-    if isinstance(evidence, Oracle) or evidence.n_samples is None or not settings.by_bic:
+    if not isinstance(evidence, Moments) or evidence.n_samples is None or not settings.by_bic:
         return found
     report = bar.stage("Refining")
     penalties, at = settings.penalties, settings.searched

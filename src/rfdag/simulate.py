@@ -8,15 +8,24 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import solve_triangular
+from scipy.sparse import csr_array, diags_array, eye_array, issparse
 
 from rfdag.errors import OptionError
 from rfdag.graphs.dag import Graph, as_dag, topological_order
+from rfdag.graphs.sparse import refuse_sparse, same_pattern
 
 Floats = NDArray[np.float64]
 Seed = np.random.Generator | int | None
 
 
-def random_dag(p: int, density: float | None = None, rng: Seed = None, *, degree: float | None = None) -> Graph:
+def random_dag(
+    p: int,
+    density: float | None = None,
+    rng: Seed = None,
+    *,
+    degree: float | None = None,
+    sparse: bool = False,
+) -> Graph:
     """Return an Erdős–Rényi DAG: each pair is joined with equal probability, directed by a random order.
 
     Parameters
@@ -29,9 +38,14 @@ def random_dag(p: int, density: float | None = None, rng: Seed = None, *, degree
         Generator or seed; None is seed 0.
     degree
         Expected number of neighbours of a node.
+    sparse
+        Whether to return a scipy.sparse.csr_array, in time and memory that follow the number of edges. The graph is
+        drawn otherwise, so that it is another one than without, but of the same distribution.
 
     Examples
     --------
+    >>> random_dag(100_000, degree=4, sparse=True).shape
+    (100000, 100000)
     >>> random_dag(4, 0.5, rng=1)
     array([[0, 1, 0, 0],
            [0, 0, 0, 0],
@@ -50,6 +64,8 @@ def random_dag(p: int, density: float | None = None, rng: Seed = None, *, degree
     if not 0 <= density <= 1:
         raise OptionError(f"density is a probability between 0 and 1, not {density}.")
     generator = np.random.default_rng(0 if rng is None else rng)
+    if sparse:
+        return sparse_random_dag([p], [density], generator)
     upper = np.triu(generator.random((p, p)) < density, 1)
     order = generator.permutation(p)
     dag = np.zeros((p, p), np.int8)
@@ -102,6 +118,38 @@ def scale_free_dag(p: int, m: int, rng: Seed = None) -> Graph:
     return dag
 
 
+def block_dag(
+    sizes: ArrayLike, density: float | None = None, rng: Seed = None, *, degree: float | None = None
+) -> csr_array:
+    """Return a sparse DAG of independent blocks, each an Erdős–Rényi DAG; nodes are numbered at random over all blocks.
+
+    Parameters
+    ----------
+    sizes
+        How many nodes each block has.
+    density
+        Probability of an edge within a block; give this or ``degree``.
+    rng
+        Generator or seed; None is seed 0.
+    degree
+        Expected number of neighbours of a node; in blocks too small for that, all nodes are joined.
+
+    Examples
+    --------
+    >>> block_dag([2, 3], 1.0).sum()
+    np.int64(4)
+    """
+    counts = np.asarray(sizes, np.int64)
+    if counts.ndim != 1 or not len(counts) or (counts < 1).any():
+        raise OptionError("Blocks have at least one node each, and there is at least one block.")
+    if (density is None) == (degree is None):
+        raise OptionError("Give either density (probability of an edge) or degree (expected neighbours).")
+    if degree is not None and degree < 0 or density is not None and not 0 <= density <= 1:
+        raise OptionError(f"density lies between 0 and 1 and degree is not negative; not {density} and {degree}.")
+    within = np.full(len(counts), density) if degree is None else np.minimum(degree / np.maximum(counts - 1, 1), 1.0)
+    return sparse_random_dag(counts, within, np.random.default_rng(0 if rng is None else rng))
+
+
 def dense_dag(K: int) -> Graph:
     """Return the paper's B_K: a complete DAG on K(K−1)/2 nodes, each with its own pair of K sources.
 
@@ -125,7 +173,10 @@ def dense_dag(K: int) -> Graph:
 
 @dataclass(frozen=True)
 class LinearSEM:
-    """A linear Gaussian structural equation model: x_j = Σ_i weights[i, j] x_i + Normal(0, variances[j])."""
+    """A linear Gaussian structural equation model: x_j = Σ_i weights[i, j] x_i + Normal(0, variances[j]).
+
+    ``weights`` is a matrix, or a csr_array for a sparse graph; then ``dag`` and ``precision()`` are sparse too.
+    """
 
     weights: Floats
     variances: Floats
@@ -137,6 +188,8 @@ class LinearSEM:
 
     def covariance(self) -> Floats:
         """Return the exact covariance matrix of the variables."""
+        if issparse(self.weights):
+            raise OptionError("The covariance of a sparse model is a full matrix; use precision(), which is sparse.")
         effects = self._total_effects()
         return (effects.T * self.variances) @ effects
 
@@ -148,6 +201,10 @@ class LinearSEM:
         array([[ 1.25, -0.5 ],
                [-0.5 ,  1.  ]])
         """
+        if issparse(self.weights):
+            noise = diags_array(1 / self.variances)
+            left = eye_array(len(self.variances), format="csr") - self.weights
+            return (left @ noise @ left.T).tocsr()
         left = np.eye(len(self.weights)) - self.weights
         return (left / self.variances) @ left.T
 
@@ -173,7 +230,7 @@ def linear_sem(
     Parameters
     ----------
     dag
-        Adjacency matrix.
+        Adjacency matrix, full or sparse.
     rng
         Generator or seed; None is seed 0.
     weights
@@ -191,10 +248,13 @@ def linear_sem(
     low, high = weights if isinstance(weights, tuple | list) and len(weights) == 2 else (0.0, 0.0)
     if not 0 < low <= high:
         raise OptionError(f"weights=(low, high) needs 0 < low ≤ high, not {weights}.")
-    noise = np.broadcast_to(np.asarray(variances, np.float64), len(dag)).copy()
+    noise = np.broadcast_to(np.asarray(variances, np.float64), dag.shape[0]).copy()
     if not (noise > 0).all():
         raise OptionError("The variance of a noise is above 0; one given is not.")
     generator = np.random.default_rng(0 if rng is None else rng)
+    if issparse(dag):
+        values = generator.uniform(low, high, dag.nnz) * generator.choice((-1.0, 1.0), dag.nnz)
+        return LinearSEM(same_pattern(dag, values), noise)
     size = generator.uniform(low, high, dag.shape)
     sign = generator.choice((-1.0, 1.0), dag.shape)
     return LinearSEM(np.where(dag != 0, size * sign, 0.0), noise)
@@ -233,6 +293,7 @@ def standardise(sem: LinearSEM, r2: ArrayLike | None = None) -> LinearSEM:
     order in additive noise models, NeurIPS 2023.
     W. Ormaniec, S. Sussex, L. Lorch, B. Schölkopf, A. Krause: Standardizing structural causal models, ICLR 2025.
     """
+    refuse_sparse(sem.weights, "standardise")
     p = len(sem.weights)
     shares = None
     if r2 is not None:
@@ -256,7 +317,7 @@ def standardise(sem: LinearSEM, r2: ArrayLike | None = None) -> LinearSEM:
 
 
 def sample(sem: LinearSEM, n: int, rng: Seed = None) -> Floats:
-    """Return n independent rows drawn from the model.
+    """Return n independent rows drawn from the model; of a sparse one, in memory column by column.
 
     >>> sample(linear_sem([[0, 1], [0, 0]]), 3).shape
     (3, 2)
@@ -264,8 +325,57 @@ def sample(sem: LinearSEM, n: int, rng: Seed = None) -> Floats:
     if n < 1:
         raise OptionError(f"A sample has at least one row, not n={n}.")
     generator = np.random.default_rng(0 if rng is None else rng)
+    if issparse(sem.weights):
+        return _sample_sparse(sem, n, generator)
     values = generator.standard_normal((n, len(sem.weights))) * np.sqrt(sem.variances)
     for node in topological_order(sem.dag):
         parents = np.flatnonzero(sem.weights[:, node])
         values[:, node] += values[:, parents] @ sem.weights[parents, node]
     return values
+
+
+def _sample_sparse(sem: LinearSEM, n: int, generator: np.random.Generator) -> Floats:
+    by_child = sem.weights.tocsc()
+    # One variable after the other: whole columns at a time, which have to lie together for that.
+    columns = generator.standard_normal((len(sem.variances), n))
+    columns *= np.sqrt(sem.variances)[:, None]
+    for node in topological_order(sem.dag).tolist():
+        first, last = by_child.indptr[node], by_child.indptr[node + 1]
+        if first < last:
+            columns[node] += by_child.data[first:last] @ columns[by_child.indices[first:last]]
+    return columns.T
+
+
+def sparse_random_dag(sizes: ArrayLike, densities: ArrayLike, generator: np.random.Generator) -> csr_array:
+    """Return independent Erdős–Rényi DAGs of these sizes and densities as one sparse array, nodes in random order."""
+    counts = np.asarray(sizes, np.int64)
+    p = int(counts.sum())
+    offsets = np.cumsum(counts) - counts
+    pairs = counts * (counts - 1) // 2
+    edges = generator.binomial(pairs, np.asarray(densities))
+    low, high = [], []
+    for size, offset, count, chosen in zip(counts, offsets, pairs, edges, strict=True):
+        numbers = _distinct(int(count), int(chosen), generator)
+        # Pair number b (b − 1) / 2 + a is the pair a < b.
+        b = ((1 + np.sqrt(1 + 8 * numbers.astype(np.float64))) / 2).astype(np.int64)
+        b -= b * (b - 1) // 2 > numbers
+        b += b * (b + 1) // 2 <= numbers
+        assert len(b) == 0 or int(b.max()) < size
+        low.append(offset + numbers - b * (b - 1) // 2)
+        high.append(offset + b)
+    # A random numbering both mixes the blocks and makes the causal order a random one.
+    label = generator.permutation(p)
+    rows, columns = label[np.concatenate(low)], label[np.concatenate(high)]
+    dag = csr_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(p, p))
+    dag.sort_indices()
+    return dag
+
+
+def _distinct(count: int, chosen: int, generator: np.random.Generator) -> NDArray[np.int64]:
+    """Return ``chosen`` different numbers below ``count``, each set of them equally likely."""
+    if chosen > count // 2:
+        return np.sort(generator.permutation(count)[:chosen])
+    found = np.unique(generator.integers(0, max(count, 1), chosen))
+    while len(found) < chosen:
+        found = np.unique(np.concatenate([found, generator.integers(0, count, chosen - len(found))]))
+    return found

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
 
 from rfdag.eliminate.trace import Trace
 from rfdag.errors import FileError, listed
+from rfdag.graphs.sparse import entries_at
 from rfdag.moments import Moments, Regressions
 from rfdag.refine.path import PathPoint
 from rfdag.refine.portfolio import Attempt
@@ -34,16 +36,18 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
     names = [_encode_name(name) for name in result.names]
     place = {name: at for at, name in enumerate(result.names)}
     weights, variances, partial = result.coefficients, result.residual_variances, result.partial_correlations
+    sources, targets = result.dag.nonzero()
     return {
         "format": FORMAT,
         "version": VERSION,
         "rfdag": __version__,
         "names": names,
         "order": [place[name] for name in result.order],
-        "edges": np.argwhere(result.dag).tolist(),
-        "coefficients": None if weights is None else weights[result.dag != 0].tolist(),
+        "sparse": bool(issparse(result.dag)),
+        "edges": np.column_stack([sources, targets]).tolist(),
+        "coefficients": None if weights is None else entries_at(weights, sources, targets).tolist(),
         "residual_variances": None if variances is None else variances.tolist(),
-        "partial_correlations": None if partial is None else partial[result.dag != 0].tolist(),
+        "partial_correlations": None if partial is None else entries_at(partial, sources, targets).tolist(),
         "input": result.input,
         "n_samples": result.n_samples,
         "score": result.score,
@@ -90,19 +94,25 @@ def decode(content: dict[str, Any]) -> Result:
     from rfdag.result import Result
 
     names = tuple(_decode_name(name) for name in content["names"])
-    dag = np.zeros((len(names), len(names)), np.int8)
-    for i, j in content["edges"]:
-        dag[i, j] = 1
+    rows, columns = np.array(content["edges"], np.int64).reshape(-1, 2).T
+
+    def at_edges(values: Any) -> Any:
+        """Return a matrix, or a sparse array, with these values at the edges."""
+        matrix = csr_array((np.array(values), (rows, columns)), shape=(len(names), len(names)))
+        return matrix if content.get("sparse") else matrix.toarray()
+
     regressions = None
     if content["coefficients"] is not None:
-        weights, partial = np.zeros(dag.shape), np.zeros(dag.shape)
-        weights[dag != 0] = content["coefficients"]
-        partial[dag != 0] = content["partial_correlations"]
-        regressions = Regressions(weights, np.array(content["residual_variances"]), partial)
+        partial = content["partial_correlations"]
+        regressions = Regressions(
+            at_edges(np.array(content["coefficients"], np.float64)),
+            np.array(content["residual_variances"]),
+            None if partial is None else at_edges(np.array(partial, np.float64)),
+        )
     return Result(
         names=names,
         order=tuple(names[at] for at in content["order"]),
-        dag=dag,
+        dag=at_edges(np.ones(len(rows), np.int8)),
         trace=_decode_trace(content["trace"]),
         moments=_decode_moments(content["moments"], names, content["n_samples"]),
         n_samples=content["n_samples"],

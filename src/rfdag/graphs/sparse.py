@@ -17,6 +17,8 @@ from rfdag.graphs import _sparse_kernels as kernels
 
 __all__ = [
     "canonical",
+    "entries_at",
+    "freeze",
     "issparse",
     "refuse_sparse",
     "same_pattern",
@@ -142,6 +144,30 @@ def refuse_sparse(graph: Any, what: str) -> None:
 def same_pattern(graph: csr_array, values: NDArray[Any]) -> csr_array:
     """Return other values in the places of a graph's edges."""
     return csr_array((values, graph.indices, graph.indptr), shape=graph.shape)
+
+
+def entries_at(matrix: Any, rows: NDArray[Any], columns: NDArray[Any]) -> NDArray[Any]:
+    """Return the entries of a matrix, full or sparse, at the given places.
+
+    >>> entries_at(csr_array([[0, 2], [3, 0]]), np.array([1, 0]), np.array([0, 0]))
+    array([3, 0])
+    """
+    if not issparse(matrix):
+        found: NDArray[Any] = matrix[rows, columns]
+        return found
+    width = matrix.shape[1]
+    owners = np.repeat(np.arange(matrix.shape[0], dtype=np.int64), np.diff(matrix.indptr))
+    keys, wanted = owners * width + matrix.indices, rows.astype(np.int64) * width + columns
+    at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+    if not len(keys):
+        return np.zeros(len(wanted), matrix.dtype)
+    return np.where(keys[at] == wanted, matrix.data[at], matrix.dtype.type(0))
+
+
+def freeze(graph: Any) -> None:
+    """Make a graph, full or sparse, read-only."""
+    for array in (graph.data, graph.indices, graph.indptr) if issparse(graph) else (graph,):
+        array.setflags(write=False)
 
 
 def _name(names: Sequence[Hashable] | None, node: int) -> Hashable:
