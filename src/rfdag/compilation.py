@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from numba import njit
+try:
+    from numba import njit
+except ModuleNotFoundError as missing:
+    if missing.name != "numba":
+        raise
+    njit = None
 
 MESSAGE = "rfdag compiles its kernels for this machine, once; this takes a few seconds."
+SLOW = (
+    "numba is not installed: rfdag runs its kernels as plain Python, about a hundred times slower. "
+    "Install it with: pip install numba"
+)
 logger = logging.getLogger("rfdag")
 
 
@@ -17,10 +27,13 @@ def kernel(*, fastmath: bool | set[str] = False) -> Callable[[Callable[..., Any]
     """Return a decorator that compiles a function on first use, without the interpreter lock.
 
     The compiled form is kept on disk where there is a place for it: beside the source, in the user's cache
-    folder, or in NUMBA_CACHE_DIR. Where there is none, every process compiles anew.
+    folder, or in NUMBA_CACHE_DIR. Where there is none, every process compiles anew. Without numba the function stays
+    as it is; a GPU does the heavy work then, or patience.
     """
 
     def compiled(function: Callable[..., Any]) -> Any:
+        if njit is None:
+            return function
         try:
             return njit(nogil=True, cache=True, fastmath=fastmath)(function)
         except RuntimeError:
@@ -31,10 +44,16 @@ def kernel(*, fastmath: bool | set[str] = False) -> Callable[[Callable[..., Any]
 
 def announce(kernel: Any, say: Callable[[str], None]) -> None:
     """Say that ``kernel`` and its fellows will be compiled, unless they are or their cache is on disk."""
-    if kernel.signatures or _cached(kernel):
-        return
-    logger.info(MESSAGE)
-    say(MESSAGE)
+    if njit is None:
+        _warn_once()
+    elif not (kernel.signatures or _cached(kernel)):
+        logger.info(MESSAGE)
+        say(MESSAGE)
+
+
+@cache
+def _warn_once() -> None:
+    logger.warning(SLOW)
 
 
 def _cached(kernel: Any) -> bool:

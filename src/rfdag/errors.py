@@ -37,6 +37,10 @@ class NumericalError(RfdagError):
     """The elimination lost its precision, and recomputing from the data did not help."""
 
 
+class DeviceError(RfdagError, RuntimeError):
+    """There is no GPU, it reports an error, or the problem does not fit into its memory."""
+
+
 class NumericalWarning(UserWarning):
     """The answer stands, but rounding may have touched it."""
 
