@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -18,6 +18,10 @@ from rfdag.errors import DataError, GraphError, OptionError, listed
 from rfdag.files import Table, TextFormat, read_table
 from rfdag.graphs.dag import Graph, find_cycle
 from rfdag.moments import Moments
+from rfdag.partitions import Partitions
+from rfdag.sources import open_source
+from rfdag.sparse import Sparse, as_sparse, read_sparse
+from rfdag.streaming import Source
 
 Input = Literal["data", "correlation", "covariance", "precision", "dag"]
 INPUTS = ("data", "correlation", "covariance", "precision", "dag")
@@ -29,6 +33,7 @@ class Oracle:
 
     names: tuple[Hashable, ...]
     dag: Graph
+    n_samples: None = None
 
 
 def read(
@@ -39,31 +44,46 @@ def read(
     names: Sequence[Hashable] | None = None,
     form: TextFormat | None = None,
     check_size: Callable[[int, int], None] = lambda rows, columns: None,
-) -> Moments | Oracle:
-    """Return the moments of the source, or the oracle of a DAG.
+    threads: int = 1,
+    report: Callable[[float], None] = lambda share: None,
+    in_blocks: Callable[[int], bool] = lambda columns: False,
+) -> Moments | Oracle | Sparse | Table:
+    """Return the moments of the source, or the oracle of a DAG; sparse arrays are kept as such.
 
-    ``check_size`` is told the number of rows and columns before any costly work, and may refuse.
+    ``check_size`` is told the number of rows and columns before any costly work, and may refuse; where only reading
+    tells how many rows there are, after that. ``threads`` and ``report`` serve what is read in pieces. Data with so
+    many columns that they are to be learnt ``in_blocks`` come back as the table they are.
     """
     if input not in INPUTS:
         raise OptionError(f"input is one of {listed(INPUTS)}, not {input!r}.")
     if input in ("data", "dag") and n_samples is not None:
         raise OptionError(f"n_samples goes with a matrix of moments; with input={input!r} leave it out.")
+    sparse = as_sparse(source) if input != "data" else None
+    if sparse is not None:
+        return read_sparse(sparse, input, n_samples, _labels(tuple(range(sparse.shape[-1])), names))
+    stream = open_source(source, form, threads) if input == "data" else None
+    if stream is not None:
+        if in_blocks(len(stream.names)):
+            raise OptionError(
+                f"Found {len(stream.names)} columns that are read in pieces; blocks of columns are found in a table in "
+                "memory. Pass an array or a frame, or precision='dense' if a matrix of all columns fits into memory."
+            )
+        return _from_stream(stream, names, check_size, threads, report)
     if input == "dag" and hasattr(source, "adj") and hasattr(source, "nodes"):
         source, names = _from_networkx(source, names)
     if input != "data" and nw.dependencies.is_pandas_dataframe(source):
         source = _with_rows_like_columns(source)
-    table = _name(as_table(source, form), names)
+    table = as_table(source, form)
+    table = Table(table.values, _labels(table.names, names))
     refuse_unusable(table)
     if input == "dag":
         return _oracle(table)
     rows, columns = table.values.shape
-    if columns < 2:
-        raise DataError(
-            f"Found 1 feature(s), the column {table.names[0]!r} (n_features=1); an order needs at least two columns."
-        )
+    _require_two_columns(table.names)
     if input == "data":
-        if rows < 2:
-            raise DataError(f"Found {rows} sample(s) (n_samples={rows}); learning needs many rows.")
+        _require_two_rows(rows)
+        if in_blocks(columns):
+            return table
         check_size(rows, columns)
         return Moments.from_data(table.values, table.names)
     if n_samples is None and input != "precision":
@@ -82,6 +102,53 @@ def read(
         "precision": Moments.from_precision,
     }[input]
     return build(table.values, n_samples, table.names)
+
+
+def _from_stream(
+    stream: Source | Partitions,
+    names: Sequence[Hashable] | None,
+    check_size: Callable[[int, int], None],
+    threads: int,
+    report: Callable[[float], None],
+) -> Moments:
+    """Return the moments of what is read in pieces."""
+    labels = _labels(stream.names, names)
+    _require_two_columns(labels)
+    if any(stream.missing):
+        _refuse_missing(labels, stream.missing, [])
+    if stream.rows is not None:
+        _require_some_rows(stream.rows, len(labels))
+        _require_two_rows(stream.rows)
+        check_size(stream.rows, len(labels))
+    summary = stream.summarise(threads, report)
+    _require_some_rows(summary.count, len(labels))
+    if not summary.usable:
+        infinite = [name for name, count in zip(labels, summary.infinite, strict=True) if count]
+        _refuse_missing(labels, summary.missing.tolist(), infinite, summary.holed)
+    _require_two_rows(summary.count)
+    check_size(summary.count, len(labels))
+    return Moments.from_summary(summary, labels)
+
+
+def _require_two_columns(names: Sequence[Hashable]) -> None:
+    if len(names) == 0:
+        raise DataError("Found 0 feature(s) while a minimum of 1 is required.")
+    if len(names) < 2:
+        raise DataError(
+            f"Found 1 feature(s), the column {names[0]!r} (n_features=1); an order needs at least two columns."
+        )
+
+
+def _require_some_rows(rows: int, columns: int) -> None:
+    if rows == 0:
+        raise DataError(
+            f"Found 0 sample(s) (shape=({rows}, {columns})) while a minimum of 1 is required: the table is empty."
+        )
+
+
+def _require_two_rows(rows: int) -> None:
+    if rows < 2:
+        raise DataError(f"Found {rows} sample(s) (n_samples={rows}); learning needs many rows.")
 
 
 def as_table(source: Any, form: TextFormat | None = None) -> Table:
@@ -160,7 +227,8 @@ def _is_number(entry: object) -> bool:
 def _from_array(source: Any) -> Table:
     if hasattr(source, "toarray"):
         raise DataError(
-            f"Found a sparse {type(source).__name__}; pass its .toarray(), which needs 8 bytes for every entry."
+            f"Found a sparse {type(source).__name__}; as data, pass its .toarray(), which needs 8 bytes for every "
+            "entry. As input='precision' or input='dag' a sparse array is taken as it is."
         )
     try:
         values = np.asarray(source)
@@ -224,16 +292,17 @@ def _oracle(table: Table) -> Oracle:
     return Oracle(table.names, dag)
 
 
-def _name(table: Table, names: Sequence[Hashable] | None) -> Table:
+def _labels(found: tuple[Hashable, ...], names: Sequence[Hashable] | None) -> tuple[Hashable, ...]:
+    """Return the names that were found, or those that are wanted instead."""
     if names is not None:
-        if len(names) != len(table.names):
-            raise OptionError(f"names has {len(names)} entries for {len(table.names)} columns; give one for each.")
-        table = Table(table.values, tuple(names))
+        if len(names) != len(found):
+            raise OptionError(f"names has {len(names)} entries for {len(found)} columns; give one for each.")
         unhashable = [name for name in names if not isinstance(name, Hashable)]
         if unhashable:
             raise OptionError(f"A name is text, a number or another hashable value, not {listed(unhashable)}.")
-    _refuse_duplicates(table.names)
-    return table
+        found = tuple(names)
+    _refuse_duplicates(found)
+    return found
 
 
 def _refuse_duplicates(names: Sequence[Hashable]) -> None:
@@ -245,28 +314,28 @@ def _refuse_duplicates(names: Sequence[Hashable]) -> None:
 def refuse_unusable(table: Table) -> None:
     """Raise if the table is empty or has missing or infinite values."""
     values = table.values
-    if values.shape[0] == 0:
-        raise DataError(
-            f"Found 0 sample(s) (shape={values.shape}) while a minimum of 1 is required: the table is empty."
-        )
+    _require_some_rows(*values.shape)
     if values.shape[1] == 0:
         raise DataError(f"Found 0 feature(s) (shape={values.shape}) while a minimum of 1 is required.")
     # Sums let one pass find a NaN or infinity without a mask as large as the table.
     with np.errstate(over="ignore", invalid="ignore"):
         suspicious = values.dtype.kind == "f" and not np.isfinite(values.sum(axis=0)).all()
     if suspicious and not np.isfinite(values).all():
-        _refuse_missing(table)
+        holes = np.isnan(values)
+        infinite = [name for name, column in zip(table.names, values.T, strict=True) if np.isinf(column).any()]
+        _refuse_missing(table.names, holes.sum(axis=0).tolist(), infinite, int(holes.any(axis=1).sum()))
 
 
-def _refuse_missing(table: Table) -> None:
-    missing = {name: int(np.isnan(column).sum()) for name, column in zip(table.names, table.values.T, strict=True)}
-    infinite = [name for name, column in zip(table.names, table.values.T, strict=True) if np.isinf(column).any()]
-    holes = {name: count for name, count in missing.items() if count}
+def _refuse_missing(
+    names: Sequence[Hashable], missing: Sequence[int], infinite: list[Hashable], rows: int | None = None
+) -> NoReturn:
+    """Raise, naming the columns with missing values, how many rows have any (if known), and those with infinities."""
+    holes = {name: count for name, count in zip(names, missing, strict=True) if count}
     sentences = []
     if holes:
-        rows = int(np.isnan(table.values).any(axis=1).sum())
         counts = ", ".join(f"{count} in {name!r}" for name, count in list(holes.items())[:5])
-        sentences.append(f"missing values (NaN) in {listed(holes)} ({counts}; {rows} rows concerned)")
+        concerned = "" if rows is None else f"; {rows} rows concerned"
+        sentences.append(f"missing values (NaN) in {listed(holes)} ({counts}{concerned})")
     if infinite:
         sentences.append(f"infinite values (inf) in {listed(infinite)}")
     raise DataError(f"Found {' and '.join(sentences)}. Drop these rows or columns, or fill the values in first.")

@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfdag.data import as_table, refuse_unusable
 from rfdag.learning import learn
+from rfdag.result import Result
+from rfdag.sources import lies_elsewhere
 
 
 class RFD(BaseEstimator):  # type: ignore[misc]
@@ -85,18 +87,25 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: None = None) -> Self:
-        """Learn the order of the columns of X; y is ignored."""
+        """Learn the order of the columns of X, which may also be a path, a dataset or a Dask collection; y is ignored."""
+        if lies_elsewhere(X):
+            self._remember(learn(X, progress=False, **self.get_params()))
+            self.n_features_in_ = len(self.result_.names)
+            if all(isinstance(name, str) for name in self.result_.names):
+                self.feature_names_in_ = np.array(self.result_.names, dtype=object)
+            return self
         if is_into_dataframe(X):
             # scikit-learn would complain of words and holes too, but without naming the columns.
             refuse_unusable(as_table(X))
         values = validate_data(self, X, dtype=np.float64)
         names = getattr(self, "feature_names_in_", None)
-        self.result_ = learn(
-            values,
-            names=None if names is None else list(names),
-            progress=False,
-            **self.get_params(),
+        self._remember(
+            learn(values, names=None if names is None else list(names), progress=False, **self.get_params())
         )
+        return self
+
+    def _remember(self, result: Result) -> None:
+        self.result_ = result
         self.order_ = np.array(self.result_.order)
         self.causal_order_ = self.result_.causal_order
         self.dag_ = self.result_.dag
@@ -107,7 +116,6 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         assert variances is not None
         self.coef_, self.residual_variance_ = weights, variances
         self.intercept_ = moments.means - moments.means @ self.coef_
-        return self
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return the log-likelihood of each row under the fitted linear Gaussian model."""

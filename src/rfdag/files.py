@@ -8,7 +8,8 @@ import os
 import tempfile
 import warnings
 import zipfile
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -48,9 +49,9 @@ def read_table(path: str | Path, form: TextFormat | None = None) -> Table:
     if path.is_dir():
         raise FileError(f"{path} is a folder; name one file in it.")
     readers: dict[str, Callable[[Path], Table]] = {
-        ".csv": lambda path: _read_text(path, form, form.delimiter or ","),
-        ".tsv": lambda path: _read_text(path, form, form.delimiter or "\t"),
-        ".txt": lambda path: _read_text(path, form, form.delimiter or _guess(path)),
+        ".csv": lambda path: _read_text(path, form),
+        ".tsv": lambda path: _read_text(path, form),
+        ".txt": lambda path: _read_text(path, form),
         ".npy": _read_npy,
         ".npz": _read_npz,
     }
@@ -59,8 +60,15 @@ def read_table(path: str | Path, form: TextFormat | None = None) -> Table:
         raise FileError(
             f"{path} ends in {path.suffix!r}; files ending in {known} can be read. Convert it, or pass a DataFrame."
         )
-    try:
+    with reading(path):
         return readers[path.suffix.lower()](path)
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn what goes wrong when a file is read into errors that say what to do."""
+    try:
+        yield
     except FileNotFoundError:
         raise FileError(f"There is no file {path}; check the name and the folder {path.parent}.") from None
     except PermissionError:
@@ -178,12 +186,24 @@ def _require_memory(path: Path, needed: float) -> None:
         )
 
 
-def _read_text(path: Path, form: TextFormat, delimiter: str) -> Table:
+class Heading(NamedTuple):
+    """How a text file begins: names of its columns, lines before the first row of numbers, and length of a cell."""
+
+    names: tuple[Hashable, ...]
+    lines: int
+    delimiter: str
+    cell: float
+
+
+def read_heading(path: Path, form: TextFormat) -> Heading:
+    """Read the first line of a text file."""
+    usual = {".csv": ",", ".tsv": "\t"}
+    delimiter = form.delimiter or usual.get(path.suffix.lower()) or _guess(path)
     if len(delimiter) != 1 or len(form.decimal) != 1 or delimiter == form.decimal:
         raise OptionError(
             f"A delimiter and a decimal sign are two different characters, not {delimiter!r} and {form.decimal!r}."
         )
-    _, first = next(_rows(path, delimiter), (0, []))
+    line, first = next(_rows(path, delimiter), (0, []))
     if not first:
         raise DataError(f"{path} is empty; it needs a line of names and at least two rows of numbers.")
     if first[0].startswith("#"):
@@ -198,12 +218,20 @@ def _read_text(path: Path, form: TextFormat, delimiter: str) -> Table:
                 "are the names of the columns, header=False if they are the first row of data."
             )
         has_header = True
-    names: tuple[Hashable, ...] = tuple(cell.strip() for cell in first) if has_header else tuple(range(len(first)))
+    cell = len(delimiter.join(first)) / len(first)
+    if has_header:
+        return Heading(tuple(cell.strip() for cell in first), line, delimiter, cell)
+    return Heading(tuple(range(len(first))), 0, delimiter, cell)
+
+
+def _read_text(path: Path, form: TextFormat) -> Table:
+    names, heading_lines, delimiter, cell = read_heading(path, form)
+    has_header = heading_lines > 0
     size = path.stat().st_size
-    _require_memory(path, 2 * 8 * size / max(len(delimiter.join(first)) / len(first) / 2, 2))
+    _require_memory(path, 2 * 8 * size / max(cell / 2, 2))
     if names[0] == "" and has_header:
         return _read_labelled(path, delimiter, form.decimal, names)
-    _refuse_nameless(path, names)
+    refuse_nameless(path, names)
     try:
         if form.decimal != ".":
             raise ValueError("NumPy reads decimal points only")
@@ -216,7 +244,7 @@ def _read_text(path: Path, form: TextFormat, delimiter: str) -> Table:
     except ValueError:
         # NumPy stops at the first cell it cannot read; look at all of them and tell the whole story.
         lines = list(_rows(path, delimiter))[int(has_header) :]
-        values = _parse(path, lines, names, form.decimal)
+        values = parse(path, lines, names, form.decimal)
     if values.size and values.shape[1] != len(names):
         raise DataError(
             f"{path} has {len(names)} names in its first line and {values.shape[1]} numbers in the second; give "
@@ -229,12 +257,13 @@ def _read_labelled(path: Path, delimiter: str, decimal: str, names: tuple[Hashab
     """Read a square matrix whose rows begin with the names of the columns, as data frames write it."""
     lines = list(_rows(path, delimiter))[1:]
     if [row[0].strip() for _, row in lines] != list(names[1:]):
-        _refuse_nameless(path, names)
-    values = _parse(path, [(line, row[1:]) for line, row in lines], names[1:], decimal)
+        refuse_nameless(path, names)
+    values = parse(path, [(line, row[1:]) for line, row in lines], names[1:], decimal)
     return Table(values, names[1:])
 
 
-def _refuse_nameless(path: Path, names: tuple[Hashable, ...]) -> None:
+def refuse_nameless(path: Path, names: tuple[Hashable, ...]) -> None:
+    """Raise if a column has no name."""
     nameless = [at + 1 for at, name in enumerate(names) if name == ""]
     if nameless:
         raise DataError(
@@ -246,13 +275,18 @@ def _refuse_nameless(path: Path, names: tuple[Hashable, ...]) -> None:
 def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the cells of every line that is not blank."""
     with open(path, encoding="utf-8-sig", newline="") as handle:
-        reader = csv.reader(handle, delimiter=delimiter)
-        for row in reader:
-            if any(cell.strip() for cell in row):
-                yield reader.line_num, row
+        yield from rows_of(handle, delimiter)
 
 
-def _parse(
+def rows_of(lines: Iterable[str], delimiter: str, before: int = 0) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of every line that is not blank, ``before`` lines having come before."""
+    reader = csv.reader(lines, delimiter=delimiter)
+    for row in reader:
+        if any(cell.strip() for cell in row):
+            yield before + reader.line_num, row
+
+
+def parse(
     path: Path, lines: list[tuple[int, list[str]]], names: tuple[Hashable, ...], decimal: str
 ) -> NDArray[np.float64]:
     """Read cell by cell; missing cells become NaN, true and false 1 and 0, other words are an error."""

@@ -172,7 +172,7 @@ def learn(
     deadline = Deadline.after(time_limit)
     threads = thread_count(n_jobs)
     with Progress(progress) as bar:
-        bar.stage("Reading")
+        report = bar.stage("Reading")
         evidence = data_.read(
             data,
             input=input,
@@ -180,6 +180,8 @@ def learn(
             names=names,
             form=TextFormat(delimiter, decimal, header),
             check_size=settings.require_rows,
+            threads=threads,
+            report=report,
         )
         clock.lap("moments")
         engine = choose_engine(evidence, settings, threads, bar)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cholesky, lapack, qr, solve_triangular
 
 from rfdag.errors import DataError, MatrixError, listed
+from rfdag.summary import CELLS_AT_ONCE, Summary
 
 Floats = NDArray[np.float64]
 
@@ -24,15 +25,12 @@ HOPELESS = 1e13
 SINGULAR = 1e8
 """The same for a matrix given ready-made: forming it has squared the condition of the data."""
 
-CELLS_AT_ONCE = 2**17
-"""Numbers factorised at a time, unless there are too many columns for that: about a megabyte."""
-
 
 class Regressions(NamedTuple):
     """Every variable regressed on its parents.
 
     ``coefficients`` (row → column) and ``variances``, those of the residuals, are in the units of the data;
-    ``partial_correlations`` (row → column) are those of parent and child given the other parents.
+    ``partial_correlations`` (row → column) are those of parent and child given the other parents; None where unknown.
     """
 
     coefficients: Floats
@@ -104,13 +102,32 @@ class Moments:
             del factor
             factor = qr(stacked, mode="raw", overwrite_a=True, check_finite=False)[1]
             del stacked
+        return cls._of_factor(labels, n, factor, means, units, constant)
+
+    @classmethod
+    def from_summary(cls, summary: Summary, names: Sequence[Hashable] | None = None) -> Moments:
+        """Return the moments of rows that were summed up block by block; every number of them must be finite."""
+        n, p = summary.count, len(summary.units)
+        labels = tuple(names) if names is not None else tuple(range(p))
+        if n < 2:
+            raise DataError(f"Found {n} row (n_samples={n}); a correlation needs at least two, and far more.")
+        constant = summary.lowest == summary.highest
+        return cls._of_factor(labels, n, summary.factor.copy(), summary.means, summary.units, constant)
+
+    @classmethod
+    def _of_factor(
+        cls,
+        labels: tuple[Hashable, ...],
+        n: int,
+        factor: Floats,
+        means: Floats,
+        units: Floats,
+        constant: NDArray[np.bool_],
+    ) -> Moments:
+        """Return the moments of n centred rows given by their factor, in units; ``factor`` is overwritten."""
         norms = _column_norms(factor)
         constant |= ~(norms > 1e-12 * math.sqrt(n) * np.abs(means))
-        if constant.any():
-            raise DataError(
-                f"These columns are constant: {listed(_chosen(labels, constant))}. A variable that does not vary "
-                "has no correlation; drop these columns."
-            )
+        refuse_constant(labels, constant)
         factor /= norms
         return cls(labels, n, factor, means * units, norms / math.sqrt(n - 1) * units)
 
@@ -202,7 +219,7 @@ class Moments:
         triangle = _triangle(self.factor if variables is None else self.factor[:, variables])
         if len(triangle) < triangle.shape[1] or not _condition(triangle) < HOPELESS:
             names = self.names if variables is None else [self.names[at] for at in variables]
-            raise DataError(_dependence(triangle, names))
+            raise DataError(dependence(triangle, names))
         # Rows of R⁻¹ span the same angles as the regression residuals: normalised, they give K at once.
         rows, _ = lapack.dtrtri(triangle)
         rows /= _column_norms(rows.T)[:, None]
@@ -258,7 +275,7 @@ def _condition(triangle: Floats) -> float:
     return math.inf if reciprocal == 0 else float(1 / reciprocal)
 
 
-def _dependence(triangle: Floats, names: Sequence[Hashable]) -> str:
+def dependence(triangle: Floats, names: Sequence[Hashable]) -> str:
     """Say which columns depend on which others."""
     _, r, pivots = qr(triangle, mode="economic", pivoting=True)
     sizes = np.abs(np.diag(r))
@@ -348,6 +365,15 @@ def _factor(matrix: Floats, names: Sequence[Hashable], kind: str, n_samples: int
         f"The {kind} matrix {what}, because of {listed(involved)}. Drop one of these variables, or compute the "
         "matrix from complete rows; learn(data) does both checks on the data itself."
     )
+
+
+def refuse_constant(names: Sequence[Hashable], constant: NDArray[np.bool_]) -> None:
+    """Raise if a column is constant, naming those that are."""
+    if constant.any():
+        raise DataError(
+            f"These columns are constant: {listed(_chosen(names, constant))}. A variable that does not vary "
+            "has no correlation; drop these columns."
+        )
 
 
 def _chosen(names: Sequence[Hashable], mask: NDArray[np.bool_]) -> list[Hashable]:

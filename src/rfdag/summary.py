@@ -1,0 +1,215 @@
+"""What rows of numbers come to, in a form in which two such sums can be joined without loss."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, blas, cholesky, lapack, qr
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+CELLS_AT_ONCE = 2**17
+"""Numbers that are factorised at a time, unless there are too many columns for that: they stay in a cache."""
+
+SURELY_ROUND = 300.0
+"""Condition up to which the factor of a block is taken from its products, four times as fast as a QR decomposition.
+
+Products square the condition: below this, what is lost stays under 1e-10, the distance to a threshold which the
+engines do not trust anyway.
+"""
+
+SQUARES_FROM, SQUARES_TO = 1e-100, 1e100
+"""Sizes between which squares and their sums neither overflow nor vanish."""
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """Count, means and spread of some rows, from which moments are made.
+
+    The spread is a factor F, triangular or with fewer rows than that, with FᵀF the centred sum of squares and products.
+    Two summaries are joined by a QR decomposition of both factors and the difference of the means, so that nothing is
+    ever squared, and large means cancel nothing.
+
+    Attributes
+    ----------
+    count
+        Number of rows.
+    units
+        Powers of two by which the columns were divided; 1 unless a column's numbers are extremely large or small.
+    means, remainders
+        Means, in these units, as the nearest number and what it misses.
+    factor
+        Matrix F, in these units; empty if there are unusable numbers.
+    lowest, highest
+        Extremes of each column, in the units of the data.
+    missing, infinite
+        How many numbers of each column are missing or infinite.
+    holed
+        Number of rows with a missing one.
+    """
+
+    count: int
+    units: Floats = field(repr=False)
+    means: Floats = field(repr=False)
+    remainders: Floats = field(repr=False)
+    factor: Floats = field(repr=False)
+    lowest: Floats = field(repr=False)
+    highest: Floats = field(repr=False)
+    missing: Integers = field(repr=False)
+    infinite: Integers = field(repr=False)
+    holed: int = 0
+
+    @classmethod
+    def of(cls, rows: Floats) -> Summary:
+        """Return the summary of an n × p array, which is overwritten if it is in Fortran's order.
+
+        Examples
+        --------
+        >>> summary = Summary.of(np.array([[1.0, 2.0], [3.0, 2.5], [2.0, 6.0]]))
+        >>> summary.means
+        array([2. , 3.5])
+        >>> summary.factor.T @ summary.factor
+        array([[2. , 0.5],
+               [0.5, 9.5]])
+        """
+        rows = np.asfortranarray(rows, dtype=np.float64)
+        n, p = rows.shape
+        if n == 0:
+            return cls._without_factor(0, p)
+        lowest, highest = rows.min(axis=0), rows.max(axis=0)
+        if not (np.isfinite(lowest).all() and np.isfinite(highest).all()):
+            holes = np.isnan(rows)
+            infinite = np.isinf(rows).sum(axis=0)
+            return cls._without_factor(n, p, holes.sum(axis=0), infinite, int(holes.any(axis=1).sum()))
+        units = _units(np.maximum(np.abs(lowest), np.abs(highest)))
+        means, remainders = np.empty(p), np.empty(p)
+        # Column by column, each stays in a cache for all it is asked.
+        for at in range(p):
+            column = rows[:, at]
+            if units[at] != 1.0:
+                column /= units[at]
+            means[at] = column.mean()
+            column -= means[at]
+            # What rounding left in the mean shows once the mean is gone.
+            remainders[at] = column.mean()
+            if remainders[at]:
+                column -= remainders[at]
+        zeros = np.zeros(p, np.int64)
+        return cls(n, units, means, remainders, _factor(rows), lowest, highest, zeros, zeros)
+
+    @classmethod
+    def _without_factor(
+        cls, n: int, p: int, missing: Integers | None = None, infinite: Integers | None = None, holed: int = 0
+    ) -> Summary:
+        none, nothing = np.zeros(p, np.int64), np.empty((0, p))
+        lowest, highest = np.full(p, math.inf), np.full(p, -math.inf)
+        missing, infinite = none if missing is None else missing, none if infinite is None else infinite
+        return cls(n, np.ones(p), np.zeros(p), np.zeros(p), nothing, lowest, highest, missing, infinite, holed)
+
+    @property
+    def usable(self) -> bool:
+        """Whether every number is finite."""
+        return not (self.missing.any() or self.infinite.any())
+
+    def joined(self, other: Summary) -> Summary:
+        """Return the summary of these rows and the other's together."""
+        n, p = self.count + other.count, len(self.units)
+        if not (self.usable and other.usable):
+            missing, infinite = self.missing + other.missing, self.infinite + other.infinite
+            return Summary._without_factor(n, p, missing, infinite, self.holed + other.holed)
+        if not self.count or not other.count:
+            return self if self.count else other
+        units = np.maximum(self.units, other.units)
+        first, second = self.units / units, other.units / units
+        apart = (other.means * second - self.means * first) + (other.remainders * second - self.remainders * first)
+        heights = len(self.factor), len(other.factor)
+        stacked = np.empty((sum(heights) + 1, p), order="F")
+        np.multiply(self.factor, first, out=stacked[: heights[0]])
+        np.multiply(other.factor, second, out=stacked[heights[0] : -1])
+        stacked[-1] = math.sqrt(self.count / n * other.count) * apart
+        shift = self.remainders * first + apart * (other.count / n)
+        means = self.means * first + shift
+        return Summary(
+            n,
+            units,
+            means,
+            shift - (means - self.means * first),
+            _triangle(stacked),
+            np.minimum(self.lowest, other.lowest),
+            np.maximum(self.highest, other.highest),
+            self.missing,
+            self.infinite,
+        )
+
+
+def joined_in_pairs(summaries: Iterable[Summary]) -> Summary | None:
+    """Join summaries pair by pair, pairs of pairs, and so on: in an order that depends on their number alone.
+
+    >>> joined_in_pairs(Summary.of(np.array([[float(at)]])) for at in range(5)).means
+    array([2.])
+    """
+    waiting: list[tuple[int, Summary]] = []
+    for summary in summaries:
+        level = 0
+        while waiting and waiting[-1][0] == level:
+            summary, level = waiting.pop()[1].joined(summary), level + 1
+        waiting.append((level, summary))
+    if not waiting:
+        return None
+    _, last = waiting.pop()
+    while waiting:
+        last = waiting.pop()[1].joined(last)
+    return last
+
+
+def _units(sizes: Floats) -> Floats:
+    """Return 1 for columns of ordinary size, else the power of two next to their largest number."""
+    _, exponents = np.frexp(sizes)
+    ordinary = (sizes == 0) | ((sizes > SQUARES_FROM) & (sizes < SQUARES_TO))
+    # Never beyond the largest power of two itself.
+    return np.where(ordinary, 1.0, np.ldexp(1.0, np.minimum(exponents, 1023)))
+
+
+def _factor(centred: Floats) -> Floats:
+    """Return F with FᵀF = centredᵀ centred; the rows may be overwritten."""
+    n, p = centred.shape
+    if n >= 2 * p:
+        factor = _factor_of_products(centred)
+        if factor is not None:
+            return factor
+    step = n if n <= 2 * p else max(p, CELLS_AT_ONCE // p)
+    factor = _triangle(centred[:step].copy(order="F"))
+    for start in range(step, n, step):
+        rows = centred[start : start + step]
+        stacked = np.empty((len(factor) + len(rows), p), order="F")
+        stacked[: len(factor)] = factor
+        stacked[len(factor) :] = rows
+        factor = _triangle(stacked)
+    return factor
+
+
+def _factor_of_products(centred: Floats) -> Floats | None:
+    """Return the Cholesky factor of the products, or None where that would lose accuracy."""
+    products = blas.dsyrk(1.0, centred, trans=1)
+    norms = np.sqrt(np.diag(products))
+    if not (norms > 0).all():
+        return None
+    products /= norms
+    products /= norms[:, None]
+    try:
+        factor: Floats = cholesky(products, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return None
+    reciprocal, _ = lapack.dtrcon(factor)
+    return factor * norms if reciprocal * SURELY_ROUND >= 1 else None
+
+
+def _triangle(stacked: Floats) -> Floats:
+    """Return R of a QR decomposition, which overwrites the matrix."""
+    triangle: Floats = qr(stacked, mode="raw", overwrite_a=True, check_finite=False)[1]
+    return triangle
