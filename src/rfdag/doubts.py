@@ -10,7 +10,9 @@ from rfdag.settings import Settings
 from rfdag.sparse import Sparse
 
 
-def doubts_about(evidence: Moments | Oracle | Sparse, found: Found, settled: float, settings: Settings) -> tuple[str, ...]:
+def doubts_about(
+    evidence: Moments | Oracle | Sparse, found: Found, settled: float, settings: Settings
+) -> tuple[str, ...]:
     """Return what the user should know about conditioning, exhausted variances and decisions near a threshold."""
     if isinstance(evidence, Oracle):
         return ()

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import solve_triangular
-from scipy.sparse import csr_array, diags_array, eye_array, issparse
+from scipy.sparse import csc_array, csr_array, diags_array, eye_array, issparse
 
 from rfdag.errors import OptionError
 from rfdag.graphs.dag import Graph, as_dag, topological_order
@@ -144,7 +144,7 @@ def block_dag(
         raise OptionError("Blocks have at least one node each, and there is at least one block.")
     if (density is None) == (degree is None):
         raise OptionError("Give either density (probability of an edge) or degree (expected neighbours).")
-    if degree is not None and degree < 0 or density is not None and not 0 <= density <= 1:
+    if (degree is not None and degree < 0) or (density is not None and not 0 <= density <= 1):
         raise OptionError(f"density lies between 0 and 1 and degree is not negative; not {density} and {degree}.")
     within = np.full(len(counts), density) if degree is None else np.minimum(degree / np.maximum(counts - 1, 1), 1.0)
     return sparse_random_dag(counts, within, np.random.default_rng(0 if rng is None else rng))
@@ -253,7 +253,8 @@ def linear_sem(
         raise OptionError("The variance of a noise is above 0; one given is not.")
     generator = np.random.default_rng(0 if rng is None else rng)
     if issparse(dag):
-        values = generator.uniform(low, high, dag.nnz) * generator.choice((-1.0, 1.0), dag.nnz)
+        edges = len(dag.data)
+        values = generator.uniform(low, high, edges) * generator.choice((-1.0, 1.0), edges)
         return LinearSEM(same_pattern(dag, values), noise)
     size = generator.uniform(low, high, dag.shape)
     sign = generator.choice((-1.0, 1.0), dag.shape)
@@ -335,7 +336,7 @@ def sample(sem: LinearSEM, n: int, rng: Seed = None) -> Floats:
 
 
 def _sample_sparse(sem: LinearSEM, n: int, generator: np.random.Generator) -> Floats:
-    by_child = sem.weights.tocsc()
+    by_child = csc_array(sem.weights)
     # One variable after the other: whole columns at a time, which have to lie together for that.
     columns = generator.standard_normal((len(sem.variances), n))
     columns *= np.sqrt(sem.variances)[:, None]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse, load_npz
 
+from rfdag.eliminate.elimination import Elimination
 from rfdag.eliminate.engine import LostPrecision
 from rfdag.eliminate.sparse import MOST_VARIABLES, SparseEngine, SparseOracleEngine, eliminate_sparse
 from rfdag.eliminate.thresholds import FisherZ, Tolerance
@@ -62,7 +63,8 @@ class SparsePrecision:
         children = slopes.indices
         parents = np.repeat(np.arange(len(self.roots)), np.diff(slopes.indptr))
         weights = same_pattern(slopes, slopes.data * self.roots[parents] / self.roots[children])
-        return Regressions(weights, variances / self.roots**2, None)
+        # Those given the other parents alone would take more than the elimination knows.
+        return Regressions(weights, variances / self.roots**2, None)  # type: ignore[arg-type]
 
 
 Sparse = SparseOracle | SparsePrecision
@@ -161,6 +163,7 @@ def refuse_options(settings: Settings) -> None:
         "gamma": settings.gamma != "auto",
         "restarts": settings.restarts not in ("auto", 0),
         "time_limit": settings.time_limit is not None,
+        "device": settings.device != "cpu",
     }
     wrong = [name for name, given in asked.items() if given]
     if wrong:
@@ -172,7 +175,7 @@ def refuse_options(settings: Settings) -> None:
 
 def eliminate_evidence(
     evidence: Sparse, engine: SparseEngine | SparseOracleEngine, settings: Settings, report: Callable[[float], None]
-) -> tuple[Any, Regressions | None]:
+) -> tuple[Elimination, Regressions | None]:
     """Return the elimination of sparse evidence, and the regressions that come with an exact precision matrix."""
     try:
         elimination = eliminate_sparse(
@@ -190,6 +193,6 @@ def eliminate_evidence(
             f"nothing is left of the variance of {spoilt!r}. Drop or combine the two, estimate the matrix anew, or add "
             "to its diagonal."
         ) from None
-    exact = isinstance(evidence, SparsePrecision) and evidence.n_samples is None
-    regressions = evidence.regressions(engine) if exact else None  # type: ignore[union-attr,arg-type]
-    return elimination, regressions
+    if isinstance(evidence, SparsePrecision) and isinstance(engine, SparseEngine) and evidence.n_samples is None:
+        return elimination, evidence.regressions(engine)
+    return elimination, None

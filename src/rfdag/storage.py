@@ -107,7 +107,7 @@ def decode(content: dict[str, Any]) -> Result:
         regressions = Regressions(
             at_edges(np.array(content["coefficients"], np.float64)),
             np.array(content["residual_variances"]),
-            None if partial is None else at_edges(np.array(partial, np.float64)),
+            None if partial is None else at_edges(np.array(partial, np.float64)),  # type: ignore[arg-type]
         )
     return Result(
         names=names,

@@ -87,7 +87,7 @@ def _drawn_from(n: int, model: Callable[[Generator], LinearSEM]) -> Callable[[Ge
 
 def _erdos_renyi(name: str, group: str, p: int, n: int, *, best: bool = False, **size: float) -> Workload:
     def model(generator: Generator) -> LinearSEM:
-        return linear_sem(random_dag(p, rng=generator, **size), generator)
+        return linear_sem(random_dag(p, rng=generator, **size), generator)  # type: ignore[arg-type]
 
     if "degree" in size:
         family = f"degree {size['degree']:g}"

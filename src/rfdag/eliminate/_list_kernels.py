@@ -176,7 +176,7 @@ def subtract(state, k, drop):
     for t in range(m):
         i = neighbour[first + t]
         after[t] = _step(diagonal[i], value[first + t], value[first + t], inverse)
-        if _determined(after[t], diagonal[i]) and state.counters[LEFT] > 2:
+        if _determined(after[t], diagonal[i]):
             return i
     for t in range(m):
         mark[neighbour[first + t]] = t + 1

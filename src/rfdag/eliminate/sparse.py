@@ -100,8 +100,8 @@ class _SparseEngine:
         before = self._edges() if with_edges else None
         variable = int(self.remaining[position])
         step, tau = self.size - self.left, float(self._taus[self.left])
-        status = lists.NO_ROOM
-        while status == lists.NO_ROOM:
+        status = lists.PAUSED
+        while status != lists.DONE:
             status = kernels.advance(self._state, variable, self._taus, self._rule, self._common, self._drop)
             self._mend(status, variable)
         removed = filled = None

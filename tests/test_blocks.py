@@ -1,0 +1,221 @@
+"""Data learnt in blocks: which columns belong together, and the joined answer."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from typer.testing import CliRunner
+
+import rfdag
+from rfdag import blocks as blocks_
+from rfdag import screening
+from rfdag.cli import app
+from rfdag.errors import DataError, FileError, NumericalWarning, OptionError
+from rfdag.screening import clear_correlation, find_blocks
+from rfdag.simulate import block_dag, linear_sem, sample
+
+SIZES = [1, 12, 20, 3, 1, 30]
+
+
+@pytest.fixture(scope="module")
+def truth():
+    return block_dag(SIZES, degree=3, rng=1)
+
+
+@pytest.fixture(scope="module")
+def rows(truth):
+    return sample(linear_sem(truth, 2, weights=(0.5, 1.0)), 600, 3)
+
+
+def components(rows):
+    """By the definition: all correlations at once."""
+    linked = np.abs(np.corrcoef(rows.T)) > clear_correlation(*rows.shape)
+    _, labels = sparse.csgraph.connected_components(sparse.csr_array(linked), directed=False)
+    return sorted(np.flatnonzero(labels == label).tolist() for label in np.unique(labels))
+
+
+def test_clear_correlations_are_rare_by_chance():
+    generator = np.random.default_rng(5)
+    links = 0
+    for _ in range(200):
+        r = np.corrcoef(generator.normal(size=(200, 20)).T)
+        links += (np.abs(r[np.triu_indices(20, 1)]) > clear_correlation(200, 20)).sum()
+    # One expected for each table of many columns; at most 5 % of the pairs for few.
+    assert 140 < links < 260
+    assert clear_correlation(1000, 10**6) > clear_correlation(1000, 10**3) > clear_correlation(10_000, 10**3)
+
+
+@pytest.mark.parametrize("tile", [7, 2048])
+@pytest.mark.parametrize("most_links", [5, 10**6])
+def test_blocks_are_components_of_the_correlations(rows, monkeypatch, tile, most_links):
+    """Whatever the size of a tile, and however often links are reduced on the way."""
+    monkeypatch.setattr(screening, "TILE", tile)
+    monkeypatch.setattr(screening, "MOST_LINKS", most_links)
+    shares, largest = [], []
+    found = find_blocks(rows, tuple(range(rows.shape[1])), report=shares.append, check=largest.append)
+    assert [block.tolist() for block in found] == components(rows)
+    assert shares[-1] == 1.0
+    assert largest[-1] == max(map(len, found))
+
+
+def test_a_correlation_at_the_cut_is_decided_in_double_precision():
+    generator = np.random.default_rng(7)
+    cut = clear_correlation(50, 2)
+    a, b = np.linalg.qr(generator.normal(size=(50, 2)) - generator.normal(size=2))[0].T
+    a, b = a - a.mean(), b - b.mean()
+    b -= a * (a @ b) / (a @ a)
+    a, b = a / np.sqrt(a @ a), b / np.sqrt(b @ b)
+    for shift, expected in ((1e-9, 1), (-1e-9, 2)):
+        r = cut + shift
+        pair = np.column_stack([a, r * a + np.sqrt(1 - r * r) * b]) * 1e3 + 5
+        assert len(find_blocks(pair, (0, 1))) == expected
+
+
+def test_constant_columns_are_named():
+    table = np.random.default_rng(1).normal(size=(50, 3))
+    table[:, 1] = 4.2
+    with pytest.raises(DataError, match="constant: 'b'"):
+        rfdag.learn(table, names=list("abc"), precision="blocks")
+
+
+@pytest.mark.parametrize("options", [{}, {"rule": "rfd"}, {"rule": "min-degree"}])
+def test_each_block_is_learnt_as_if_alone(rows, options):
+    found = rfdag.learn(rows, precision="blocks", **options)
+    assert isinstance(found.dag, sparse.csr_array)
+    total = 0.0
+    for block in components(rows):
+        places = [at for at in found.order if at in set(block)]
+        if len(block) == 1:
+            assert found.dag[block].nnz == 0
+            continue
+        alone = rfdag.learn(rows[:, block], names=block, precision="dense", **options)
+        assert places == list(alone.order)
+        np.testing.assert_array_equal(found.dag[block][:, block].toarray(), alone.dag)
+        np.testing.assert_array_equal(found.cpdag[block][:, block].toarray(), alone.cpdag)
+        np.testing.assert_allclose(found.coefficients[block][:, block].toarray(), alone.coefficients)
+        np.testing.assert_allclose(found.partial_correlations[block][:, block].toarray(), alone.partial_correlations)
+        np.testing.assert_allclose(found.residual_variances[block], alone.residual_variances)
+        total += alone.score or 0.0
+    assert sorted(found.order) == list(range(rows.shape[1]))
+    assert sorted(found.trace.node.tolist()) == list(range(rows.shape[1]))
+    assert (np.diff(found.trace.search) >= 0).all()
+    if found.settings.by_bic:
+        assert found.score == pytest.approx(total)
+    else:
+        assert found.score is None
+        assert found.trace.node[::-1].tolist() == found.causal_order.tolist()
+    assert found.n_samples == 600
+    assert set(found.timings) == {"moments", "screening", "blocks"}
+
+
+def test_answer_does_not_depend_on_threads(rows):
+    orders = {rfdag.learn(rows, precision="blocks", n_jobs=jobs).order for jobs in (1, 2, 20)}
+    assert len(orders) == 1
+
+
+def test_a_joined_result_can_be_kept(rows, tmp_path):
+    frame = pd.DataFrame(rows, columns=[f"x{at}" for at in range(rows.shape[1])])
+    found = rfdag.learn(frame, precision="blocks")
+    loaded = rfdag.load(found.save(tmp_path / "result.json"))
+    assert loaded.edges == found.edges
+    assert loaded.order == found.order
+    assert loaded.settings.precision == "blocks"
+    assert found.moments is None
+
+
+def test_auto_is_blocks_where_a_matrix_does_not_fit(rows, monkeypatch):
+    p = rows.shape[1]
+    assert rfdag.learn(rows).moments is not None
+    monkeypatch.setattr(blocks_, "available_memory", lambda: 8 * 8.0 * p**2 - 1)
+    with pytest.warns(NumericalWarning, match=f"{p} columns are more than fit.*blocks"):
+        found = rfdag.learn(rows)
+    assert sparse.issparse(found.dag)
+    monkeypatch.setattr(blocks_, "available_memory", lambda: 8 * 8.0 * 10**2)
+    with pytest.raises(OptionError, match=r"block of correlated columns has \d+.*up to 10 fit.*input='precision'"):
+        rfdag.learn(rows)
+
+
+def test_options_that_do_not_go_with_blocks(rows, tmp_path):
+    with pytest.raises(OptionError, match="'auto', 'dense' or 'blocks'"):
+        rfdag.learn(rows, precision="sparse")
+    with pytest.raises(OptionError, match="single one"):
+        rfdag.learn(rows, precision="blocks", penalty=[1, 2])
+    with pytest.raises(OptionError, match="Blocks are found in data"):
+        rfdag.learn(np.eye(3), input="correlation", n_samples=100, precision="blocks")
+    with pytest.raises(DataError, match="20 rows and 30 columns"):
+        rfdag.learn(crowd(), precision="blocks", rule="rfd")
+
+
+def test_what_is_read_in_pieces_has_no_blocks(rows, tmp_path):
+    pd.DataFrame(rows, columns=[f"x{at}" for at in range(rows.shape[1])]).to_parquet(tmp_path / "rows.parquet")
+    with pytest.raises((OptionError, FileError), match="read in pieces"):
+        rfdag.learn(tmp_path / "rows.parquet", precision="blocks")
+
+
+def crowd():
+    """Few rows of many columns that all follow one."""
+    generator = np.random.default_rng(2)
+    return generator.normal(size=(20, 1)) + 0.2 * generator.normal(size=(20, 30))
+
+
+def test_warnings_of_blocks_are_joined():
+    with pytest.warns(NumericalWarning, match="20 rows are few for 30 columns"):
+        found = rfdag.learn(crowd(), precision="blocks", restarts=0)
+    assert len(found.warnings) == len(set(found.warnings)) <= blocks_.WARNINGS_SHOWN + 1
+
+
+def test_many_warnings_are_counted():
+    part = blocks_._Part(np.arange(1), None, np.ones(1))
+    parts = [blocks_._Part(part.columns, None, part.variances, doubts=(f"doubt {at}",)) for at in range(9)]
+    assert blocks_._summary([*parts, part]) == (
+        *(f"doubt {at}" for at in range(5)),
+        "9 of 10 blocks have warnings of this kind.",
+    )
+
+
+def test_a_time_limit_is_shared_out(rows):
+    found = rfdag.learn(rows, precision="blocks", time_limit=0.5, restarts="auto")
+    assert sorted(found.order) == list(range(rows.shape[1]))
+
+
+def test_a_failing_block_stops_the_others(rows, monkeypatch):
+    stopped = threading.Event()
+
+    def learn_one(table, columns, settings, threads, deadline):
+        if len(columns) == max(map(len, components(rows))):
+            raise KeyboardInterrupt
+        while not deadline.passed():
+            pass
+        stopped.set()
+        return blocks_._Part(columns, None, np.ones(len(columns)))
+
+    monkeypatch.setattr(blocks_, "_learn_one", learn_one)
+    with pytest.raises(KeyboardInterrupt):
+        rfdag.learn(rows, precision="blocks", n_jobs=2)
+    assert stopped.is_set()
+
+
+def test_a_lost_block_names_its_columns(rows, monkeypatch):
+    def lose(*arguments):
+        raise blocks_.LostPrecision(0, 1)
+
+    monkeypatch.setattr(blocks_, "find_order", lose)
+    table = rows[:, next(block for block in components(rows) if len(block) == 3)]
+    with pytest.raises(rfdag.errors.NumericalError, match="'c' and 'd'"):
+        rfdag.learn(
+            np.column_stack([np.random.default_rng(1).normal(size=(600, 2)), table]),
+            names=list("abcde"),
+            precision="blocks",
+        )
+
+
+def test_the_program_learns_in_blocks(rows, tmp_path):
+    np.savez(tmp_path / "rows.npz", data=rows)
+    ended = CliRunner().invoke(app, ["learn", str(tmp_path / "rows.npz"), "--precision", "blocks", "--json"])
+    assert ended.exit_code == 0, ended.output
+    assert json.loads(ended.stdout)["order"] == list(rfdag.learn(rows, precision="blocks").order)
