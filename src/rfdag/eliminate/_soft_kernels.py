@@ -1,169 +1,473 @@
-"""Compiled loops of the soft rule, over a batch of elimination states.
+"""Compiled loops of the soft rule: a beam of elimination states, scored together or where a removal was felt.
 
-State b is the matrix K[b, :v, :v] of partial correlations over v remaining variables. With
-φ(z²) = min(z² / c, 1), before = (n − v + 1) / c and after = (n − v + 2) / c, so that φ = min(before · K², 1) now
-and min(after · K'², 1) once a candidate is removed:
+**Weights.** An edge weighs φ(z²) = (z² − noise) / c, but at least 0 and at most 1. Over v remaining variables, with
+before = (n − v + 1) / c, after = (n − v + 2) / c and quiet = noise / c, that is before · K² − quiet now and
+after · K'² − quiet once a candidate k is removed. A candidate is judged by
 
-    paid[b, k]   D̃_k = Σ_i φ(z²_ik), what removing k costs
-    ahead[b, k]  H − D̃_k − Σ_{i<j ∈ N_k} (φ(z²_ij) − φ(z'²_ij)), what the rest will then still have to pay
+    paid[k]   D̃_k = Σ_i φ(z²_ik), what its removal costs
+    gains[k]  R̃_k − F̃_k = Σ_{i<j ∈ N_k} φ(z²_ij) − φ(z'²_ij), how much lighter the pairs of its neighbours become
+
+**States.** A state is a base matrix over m slots and the removals since it was made, which are left pending. With w_s
+the row of the s-th variable removed, divided by the root of its diagonal, entry (i, j) of the precision matrix now is
+
+    base_ij − Σ_s w_si w_sj
+
+and its diagonal d_i. Stored are u_i = 1 / √d_i, and u_i = 0 for what was removed, so that the partial correlation
+−(base_ij − Σ_s w_si w_sj) u_i u_j of a removed variable is zero. ``pool[s, e]`` is w_s of the e-th state of step s, and
+``line[s]`` says which of them a state descends from: states that share a history share its vectors. After ``every``
+steps they are applied all at once, and everything is scored; in between only the neighbours of what was removed are.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from rfdag.compilation import kernel
 
+SHARPNESS = 1e9
+"""Parts of one to which costs are compared."""
+
+LEFT, SLOTS, PENDING, COUNT, SIDE, BANK, DUE = range(7)
+"""Places in ``Beam.now``: variables left, slots of the bases, steps pending, number of states, which half of the
+states' and of the matrices' room is in use, and whether all must be scored."""
+
+
+class Rule(NamedTuple):
+    """What an edge weighs, who is a neighbour, how much the future counts."""
+
+    n: float
+    c: float
+    quiet: float
+    z_near: float
+    mu: float
+
+
+class Beam(NamedTuple):
+    """All states: every array of two halves has one in use, the other to be written.
+
+    Per state its ``base`` and ``line``, what was ``spent``, the ``key`` of the set removed, and per slot u, D̃, R̃ − F̃
+    and whether these are ``stale``; ``pool`` holds the pending vectors. The ``offer_…`` are the continuations: what would
+    be spent then, their value (less is better), the key. Of those chosen at each removal, ``parents``, ``slots`` and
+    ``variables`` tell the state continued and what was removed. ``keys`` has one key per variable.
+    """
+
+    now: np.ndarray
+    matrices: np.ndarray
+    members: np.ndarray
+    base: np.ndarray
+    line: np.ndarray
+    spent: np.ndarray
+    key: np.ndarray
+    u: np.ndarray
+    paid: np.ndarray
+    gains: np.ndarray
+    stale: np.ndarray
+    pool: np.ndarray
+    offer_spent: np.ndarray
+    offer_value: np.ndarray
+    offer_key: np.ndarray
+    parents: np.ndarray
+    slots: np.ndarray
+    variables: np.ndarray
+    keys: np.ndarray
+
+
+class Lists(NamedTuple):
+    """The neighbours of every variable of one state, with their entries a, and b = 1 / (1 − a²)."""
+
+    start: np.ndarray
+    end: np.ndarray
+    index: np.ndarray
+    a: np.ndarray
+    b: np.ndarray
+
+
+@kernel()
+def matrix(beam, bank, base):
+    """Return a base matrix."""
+    m = beam.now[SLOTS]
+    return beam.matrices[bank, base * m * m : (base + 1) * m * m].reshape((m, m))
+
 
 # Sums that only rank candidates may be taken in any order, and must be, to run four at a time.
 @kernel(fastmath={"reassoc", "contract"})
-def _weigh(row, v, scale):
-    total = 0.0
-    for j in range(v):
-        x = row[j] * row[j] * scale
-        total += x if x < 1.0 else 1.0
-    return total
+def _row_now(base, pool, line, steps, i, row):
+    """Store row i of the precision matrix as it is after the pending steps."""
+    source = base[i]
+    m = len(source)
+    for j in range(m):
+        row[j] = source[j]
+    s = 0
+    while s + 4 <= steps:
+        w0, w1, w2, w3 = pool[s, line[s]], pool[s + 1, line[s + 1]], pool[s + 2, line[s + 2]], pool[s + 3, line[s + 3]]
+        f0, f1, f2, f3 = w0[i], w1[i], w2[i], w3[i]
+        for j in range(m):
+            row[j] -= f0 * w0[j] + f1 * w1[j] + f2 * w2[j] + f3 * w3[j]
+        s += 4
+    while s < steps:
+        w0 = pool[s, line[s]]
+        f0 = w0[i]
+        for j in range(m):
+            row[j] -= f0 * w0[j]
+        s += 1
 
 
 @kernel(fastmath={"reassoc", "contract"})
-def _gain_of_row(row, a, b, stop, a_i, b_i, before):
-    """Return Σ_j<stop φ(z²_ij) − φ(z'²_ij), rows and factors given contiguously."""
+def _normalise(row, u, m, i):
+    """Turn a row of the precision matrix into partial correlations but for their sign, with zero for its own."""
+    u_i = u[i]
+    for j in range(m):
+        row[j] = min(max(row[j] * (u_i * u[j]), -1.0), 1.0)
+    row[i] = 0.0
+
+
+@kernel(fastmath={"reassoc", "contract"})
+def _weigh(row, m, before, quiet):
     total = 0.0
-    for j in range(stop):
-        x = row[j] * row[j] * before
-        y = row[j] + a_i * a[j]
-        y = y * y * (b_i * b[j])
-        total += (x if x < 1.0 else 1.0) - (y if y < 1.0 else 1.0)
+    for j in range(m):
+        x = min(row[j] * row[j] * before - quiet, 1.0)
+        total += max(x, 0.0)
     return total
 
 
 @kernel()
-def _gain(K, v, k, before, after, near_square, near, a, b, packed):
-    """Return R̃_k − F̃_k: how much lighter the pairs of neighbours of k become when k is removed."""
-    row = K[k]
+def _list_near(row, m, near_square, near):
+    """List the slots whose partial correlation squared exceeds ``near_square``; return how many.
+
+    Stored before the question whether it counts: cheaper than a branch no processor foresees.
+    """
     found = 0
-    for i in range(v):
-        # Stored before the question whether it counts: cheaper than a branch no processor foresees.
-        near[found] = i
-        found += row[i] * row[i] > near_square
-    m = 0
-    for t in range(found):
-        i = near[t]
-        if i != k:
-            near[m] = i
-            a[m] = row[i]
-            b[m] = 1.0 / max(1.0 - row[i] * row[i], 1e-12)
-            m += 1
+    for j in range(m):
+        near[found] = j
+        found += row[j] * row[j] > near_square
+    return found
+
+
+@kernel()
+def _copy(source, target):
+    # Faster here than an assignment of slices.
+    for j in range(len(target)):
+        target[j] = source[j]
+
+
+@kernel()
+def _look_up(row, near, a, b):
+    """Store the entries of ``row`` at its neighbours, and 1 / (1 − a²)."""
+    for t in range(len(near)):
+        x = row[near[t]]
+        a[t] = x
+        b[t] = 1.0 / max(1.0 - x * x, 1e-12)
+
+
+# One function with plain loops over views that begin at zero: anything more is several times slower.
+@kernel(fastmath={"reassoc", "contract"})
+def _gain(base, near, a, b, scale, pending, before, after, quiet, entries):
+    """Return R̃ − F̃ of a variable: over the pairs i, j of its neighbours, Σ φ(z²_ij) − φ(z'²_ij).
+
+    The variable's own entries are in a, and b = 1 / (1 − a²). Entry (i, j) now is scale_i scale_j base_ij less the
+    products of what is ``pending`` of i and j.
+    """
     total = 0.0
-    for s in range(1, m):
-        source = K[near[s]]
+    for s in range(1, len(near)):
+        row = base[near[s]]
         for t in range(s):
-            packed[t] = source[near[t]]
-        total += _gain_of_row(packed, a, b, s, a[s], b[s] * after, before)
+            entries[t] = row[near[t]]
+        if len(pending):
+            own = scale[s]
+            for t in range(s):
+                entries[t] *= own * scale[t]
+            for r in range(len(pending)):
+                w = pending[r]
+                f = w[s]
+                for t in range(s):
+                    entries[t] -= f * w[t]
+        a_s = a[s]
+        b_s = b[s] * after
+        for t in range(s):
+            entry = entries[t]
+            x = min(entry * entry * before - quiet, 1.0)
+            y = entry - a_s * a[t]
+            y = min(y * y * (b_s * b[t]) - quiet, 1.0)
+            total += max(x, 0.0) - max(y, 0.0)
     return total
 
 
 @kernel()
-def costs(K, v, n, c, z_near, first, step, gains, known, paid, ahead):
-    """Fill paid and ahead of the states first, first + step and so on.
-
-    ``gains`` holds R̃ − F̃ of each candidate where ``known``; the others are computed and kept there.
-    """
-    before = (n - v + 1.0) / c
-    after = (n - v + 2.0) / c
-    near_square = z_near * z_near / (n - v + 1.0)
-    near = np.empty(v, np.int64)
-    a, b, packed = np.empty(v), np.empty(v), np.empty(v)
-    for state in range(first, len(paid), step):
-        matrix = K[state]
-        total = 0.0
-        for k in range(v):
-            # The diagonal weighs 1.
-            paid[state, k] = _weigh(matrix[k], v, before) - min(before, 1.0)
-            total += paid[state, k]
-        for k in range(v):
-            if not known[state, k]:
-                gains[state, k] = _gain(matrix, v, k, before, after, near_square, near, a, b, packed)
-                known[state, k] = True
-            ahead[state, k] = total / 2 - paid[state, k] - gains[state, k]
+def score_stale(rule, beam, e):
+    """Score the stale candidates of state e one by one, on rows formed for the purpose."""
+    side, m, v, steps = beam.now[SIDE], beam.now[SLOTS], beam.now[LEFT], beam.now[PENDING]
+    before, after = (rule.n - v + 1.0) / rule.c, (rule.n - v + 2.0) / rule.c
+    near_square = rule.z_near * rule.z_near / (rule.n - v + 1.0)
+    base, line, u = matrix(beam, beam.now[BANK], beam.base[side, e]), beam.line[side, e], beam.u[side, e]
+    row, near = np.empty(m), np.empty(m + 1, np.int32)
+    a, b, scale, pending, entries = np.empty(m), np.empty(m), np.empty(m), np.empty((steps, m)), np.empty(m)
+    for i in range(m):
+        if beam.stale[side, e, i]:
+            _row_now(base, beam.pool, line, steps, i, row)
+            _normalise(row, u, m, i)
+            beam.paid[side, e, i] = _weigh(row, m, before, rule.quiet)
+            found = _list_near(row, m, near_square, near)
+            _look_up(row, near[:found], a, b)
+            for t in range(found):
+                scale[t] = u[near[t]]
+            for s in range(steps):
+                w = beam.pool[s, line[s]]
+                for t in range(found):
+                    pending[s, t] = w[near[t]] * scale[t]
+            beam.gains[side, e, i] = _gain(base, near[:found], a, b, scale, pending, before, after, rule.quiet, entries)
+            beam.stale[side, e, i] = False
 
 
 @kernel()
-def inherit(K, v, n, z_near, states, positions, gains, known, next_gains, next_known):
-    """Hand the gains of each state on to its successors, where the removal does not touch them.
+def slots_left(beam, e):
+    """Return the slots of state e that are still there; they ascend."""
+    side, m = beam.now[SIDE], beam.now[SLOTS]
+    slots = np.empty(beam.now[LEFT], np.int64)
+    count = 0
+    for j in range(m):
+        if beam.u[side, e, j] > 0.0:
+            slots[count] = j
+            count += 1
+    return slots
 
-    Those of the neighbours of the variable removed are to be computed anew.
-    """
-    near_square = z_near * z_near / (n - v + 1.0)
-    last = v - 1
-    for e in range(len(states)):
-        state, k = states[e], positions[e]
-        row = K[state, k]
-        for i in range(last):
-            source = last if i == k else i
-            next_gains[e, i] = gains[state, source]
-            next_known[e, i] = known[state, source] and row[source] * row[source] <= near_square
+
+@kernel()
+def _piece_ends(slots):
+    """Return where ``slots``, which ascend, skip one: the ends of the pieces that lie together."""
+    ends = np.empty(len(slots), np.int64)
+    count = 0
+    for at in range(1, len(slots)):
+        if slots[at] != slots[at - 1] + 1:
+            ends[count] = at
+            count += 1
+    ends[count] = len(slots)
+    return ends[: count + 1]
+
+
+@kernel()
+def settle(rule, beam, e, slots, first, step, fresh, lists):
+    """Write every ``step``-th row of state e into ``fresh``, all steps applied; find D̃ and neighbours on the way."""
+    side, m, v, steps = beam.now[SIDE], beam.now[SLOTS], beam.now[LEFT], beam.now[PENDING]
+    before = (rule.n - v + 1.0) / rule.c
+    near_square = rule.z_near * rule.z_near / (rule.n - v + 1.0)
+    base, line, u = matrix(beam, beam.now[BANK], beam.base[side, e]), beam.line[side, e], beam.u[side, e]
+    ends = _piece_ends(slots)
+    row = np.empty(m)
+    # Lists lie one after the other, those of another thread where all lists of the threads before still have room.
+    place = first * -(-v // step) * (v + 1)
+    for at in range(first, v, step):
+        _row_now(base, beam.pool, line, steps, slots[at], row)
+        _normalise(row, u, m, slots[at])
+        goal = fresh[at]
+        start = 0
+        for end in ends:
+            _copy(row[slots[start] :], goal[start:end])
+            start = end
+        beam.paid[side, e, at] = _weigh(goal, v, before, rule.quiet)
+        lists.start[at] = place
+        place += _list_near(goal, v, near_square, lists.index[place:])
+        lists.end[at] = place
+        start = lists.start[at]
+        _look_up(goal, lists.index[start:place], lists.a[start:place], lists.b[start:place])
+        goal[at] = 1.0
+
+
+@kernel()
+def lighten(rule, beam, e, first, step, fresh, lists):
+    """Compute R̃ − F̃ of every ``step``-th candidate of state e."""
+    side, v = beam.now[SIDE], beam.now[LEFT]
+    before, after = (rule.n - v + 1.0) / rule.c, (rule.n - v + 2.0) / rule.c
+    nothing, entries = np.empty((0, 0)), np.empty(v)
+    for k in range(first, v, step):
+        mine = slice(lists.start[k], lists.end[k])
+        a, b = lists.a[mine], lists.b[mine]
+        beam.gains[side, e, k] = _gain(fresh, lists.index[mine], a, b, a, nothing, before, after, rule.quiet, entries)
+
+
+@kernel()
+def adopt(beam, e, slots):
+    """Make the fresh matrix, written at place e of the other bank, the base of state e, with nothing pending."""
+    side, v = beam.now[SIDE], beam.now[LEFT]
+    members = beam.members[beam.now[BANK], beam.base[side, e]]
+    for at in range(v):
+        beam.members[1 - beam.now[BANK], e, at] = members[slots[at]]
+        beam.u[side, e, at] = 1.0
+        beam.stale[side, e, at] = False
+
+
+@kernel()
+def fresh_matrix(beam, e):
+    """Return the room for the next base matrix of state e."""
+    v = beam.now[LEFT]
+    return beam.matrices[1 - beam.now[BANK], e * v * v : (e + 1) * v * v].reshape((v, v))
+
+
+@kernel()
+def renew(rule, beam, e, lists):
+    """Apply all pending steps of state e and score all its candidates."""
+    slots, fresh = slots_left(beam, e), fresh_matrix(beam, e)
+    settle(rule, beam, e, slots, 0, 1, fresh, lists)
+    lighten(rule, beam, e, 0, 1, fresh, lists)
+    adopt(beam, e, slots)
+
+
+@kernel()
+def renewed(beam):
+    """Tell that all states have been given their own matrix and scored."""
+    now = beam.now
+    for e in range(now[COUNT]):
+        beam.base[now[SIDE], e] = e
+    now[SLOTS] = now[LEFT]
+    now[PENDING] = 0
+    now[BANK] = 1 - now[BANK]
+    now[DUE] = 0
 
 
 @kernel()
 def select(values, paid, keys, width, states, positions):
     """Choose the ``width`` least values of different keys; return how many were chosen.
 
-    Equal keys mean equal removed sets, and so equal states: of those met, the one that paid least is followed.
-    Ties go to the earlier entry.
+    Costs are compared to nine decimals, so that rounding does not decide. Equal keys mean equal removed sets, and so
+    equal states: of those no worse than the last one chosen, the one that paid least is followed. Ties go to the
+    earlier entry. Infinite values are no candidates.
     """
+    rows, columns = values.shape
     count = 0
+    least = np.empty(width)
     taken = np.empty(width, np.uint64)
-    flat = values.ravel()
-    columns = values.shape[1]
-    for e in np.argsort(flat, kind="mergesort"):
-        key = keys[e // columns, e % columns]
-        known = -1
-        for s in range(count):
-            if taken[s] == key:
-                known = s
-                break
-        if known >= 0:
-            if paid[e // columns, e % columns] < paid[states[known], positions[known]]:
-                states[known] = e // columns
-                positions[known] = e % columns
-            continue
-        taken[count] = key
-        states[count] = e // columns
-        positions[count] = e % columns
-        count += 1
-        if count == width:
-            break
+    bound = np.inf
+    for e in range(rows):
+        for j in range(columns):
+            if not values[e, j] < bound:
+                continue
+            value = math.floor(values[e, j] * SHARPNESS + 0.5)
+            if count == width and value >= least[count - 1]:
+                continue
+            key = keys[e, j]
+            at = 0
+            while at < count and taken[at] != key:
+                at += 1
+            if at < count:
+                if value >= least[at]:
+                    continue
+            else:
+                at = min(count, width - 1)
+                count = min(count + 1, width)
+            while at > 0 and least[at - 1] > value:
+                least[at], taken[at] = least[at - 1], taken[at - 1]
+                states[at], positions[at] = states[at - 1], positions[at - 1]
+                at -= 1
+            least[at], taken[at], states[at], positions[at] = value, key, e, j
+            if count == width:
+                bound = (least[count - 1] + 1.0) / SHARPNESS
+    if rows == 1:
+        return count
+    cut = least[count - 1] if count == width else np.inf
+    for e in range(rows):
+        for j in range(columns):
+            if values[e, j] < (cut + 1.0) / SHARPNESS and math.floor(values[e, j] * SHARPNESS + 0.5) <= cut:
+                for at in range(count):
+                    if taken[at] == keys[e, j]:
+                        if paid[e, j] + 1.0 / SHARPNESS < paid[states[at], positions[at]]:
+                            states[at], positions[at] = e, j
+                        break
     return count
 
 
 @kernel()
-def extend(K, v, states, positions, first, step, successors):
-    """Write into successors[e] the state states[e] without the variable at positions[e].
+def choose(rule, beam, width):
+    """Choose the continuations to follow."""
+    side, m, v = beam.now[SIDE], beam.now[SLOTS], beam.now[LEFT]
+    count = beam.now[COUNT]
+    for e in range(count):
+        u, paid, gains = beam.u[side, e], beam.paid[side, e], beam.gains[side, e]
+        members = beam.members[beam.now[BANK], beam.base[side, e]]
+        ahead = 0.0
+        for j in range(m):
+            ahead += paid[j]
+        ahead /= 2.0
+        for j in range(m):
+            spent = beam.spent[side, e] + paid[j] if u[j] > 0.0 else np.inf
+            beam.offer_spent[e, j] = spent
+            beam.offer_value[e, j] = spent + rule.mu * (ahead - paid[j] - gains[j])
+            beam.offer_key[e, j] = beam.key[side, e] ^ beam.keys[members[j]]
+    step = len(beam.keys) - v
+    parents, slots = beam.parents[step], beam.slots[step]
+    count = select(beam.offer_value[:count, :m], beam.offer_spent, beam.offer_key, width, parents, slots)
+    for e in range(count):
+        beam.variables[step, e] = beam.members[beam.now[BANK], beam.base[side, parents[e]], slots[e]]
+    beam.now[COUNT] = count
 
-    The last variable takes the place of the one removed. Entries are kept inside [−1, 1]: where rounding or
-    near-determinism would leave it, the pair is as strong as can be.
+
+@kernel(fastmath={"reassoc", "contract"})
+def _leave(base, pool, line, steps, m, k, before, quiet, near_square, w, u, paid, stale):
+    """Remove slot k: store its vector in w, and bring u, D̃ and the marks of what must be scored again up to date.
+
+    D̃ of every variable loses the pair with k; all else that changes for those not near k is left until the next
+    time that everything is scored.
     """
-    a, u = np.empty(v), np.empty(v)
-    last = v - 1
-    for e in range(first, len(states), step):
-        source = K[states[e]]
-        target = successors[e]
-        k = positions[e]
-        for i in range(v):
-            a[i] = source[k, i]
-        a[k] = a[last]
-        for i in range(last):
-            u[i] = 1.0 / math.sqrt(max(1.0 - a[i] * a[i], 1e-12))
-        for i in range(last):
-            row = source[last if i == k else i]
-            goal = target[i]
-            a_i = a[i]
-            u_i = u[i]
-            for j in range(last):
-                goal[j] = (row[j] + a_i * a[j]) * (u_i * u[j])
-            if k < last:
-                goal[k] = (row[last] + a_i * a[k]) * (u_i * u[k])
-            for j in range(last):
-                goal[j] = min(max(goal[j], -1.0), 1.0)
-            goal[i] = 1.0
+    _row_now(base, pool, line, steps, k, w)
+    u_k = u[k]
+    w[k] = 0.0
+    for j in range(m):
+        w[j] *= u_k
+        x = w[j] * u[j]
+        x = x * x
+        stale[j] |= x > near_square
+        paid[j] -= max(min(x * before - quiet, 1.0), 0.0)
+        u[j] /= math.sqrt(max(1.0 - x, 1e-12))
+    u[k] = 0.0
+    paid[k] = 0.0
+    stale[k] = False
+
+
+@kernel()
+def extend(rule, beam, first, step):
+    """Write the first, first + step and so on of the states chosen, each with one more step pending."""
+    side, m, v, steps = beam.now[SIDE], beam.now[SLOTS], beam.now[LEFT], beam.now[PENDING]
+    before = (rule.n - v + 1.0) / rule.c
+    near_square = rule.z_near * rule.z_near / (rule.n - v + 1.0)
+    at = len(beam.keys) - v
+    for e in range(first, beam.now[COUNT], step):
+        source, k = beam.parents[at, e], beam.slots[at, e]
+        beam.base[1 - side, e] = beam.base[side, source]
+        beam.line[1 - side, e, :steps] = beam.line[side, source, :steps]
+        beam.line[1 - side, e, steps] = e
+        beam.spent[1 - side, e] = beam.offer_spent[source, k]
+        beam.key[1 - side, e] = beam.offer_key[source, k]
+        _copy(beam.u[side, source], beam.u[1 - side, e, :m])
+        _copy(beam.paid[side, source], beam.paid[1 - side, e, :m])
+        _copy(beam.gains[side, source], beam.gains[1 - side, e, :m])
+        _copy(beam.stale[side, source], beam.stale[1 - side, e, :m])
+        _leave(
+            matrix(beam, beam.now[BANK], beam.base[side, source]), beam.pool, beam.line[side, source], steps, m, k,
+            before, rule.quiet, near_square, beam.pool[steps, e], beam.u[1 - side, e], beam.paid[1 - side, e],
+            beam.stale[1 - side, e],
+        )  # fmt: skip
+
+
+@kernel()
+def extended(beam, every):
+    """Tell that all states chosen have been written."""
+    now = beam.now
+    now[SIDE] = 1 - now[SIDE]
+    now[LEFT] -= 1
+    now[PENDING] += 1
+    now[DUE] = now[PENDING] == every
+
+
+@kernel()
+def advance(rule, beam, lists, width, every, steps):
+    """Take so many steps of the whole beam, or as many as there are."""
+    now = beam.now
+    for _ in range(min(steps, now[LEFT] - 1)):
+        if now[DUE]:
+            for e in range(now[COUNT]):
+                renew(rule, beam, e, lists)
+            renewed(beam)
+        for e in range(now[COUNT]):
+            score_stale(rule, beam, e)
+        choose(rule, beam, width)
+        extend(rule, beam, 0, 1)
+        extended(beam, every)

@@ -33,7 +33,10 @@ NOTICEABLE = 2.0
 """z² from which a variable may matter to one whose parents have changed, and is looked at again."""
 
 PLAUSIBLE = 4.0
-"""z² in the regression on all predecessors from which one of them may be a parent."""
+"""z² in the regression on all predecessors from which one of them may be a parent: of a hundred, chance makes five."""
+
+RARER = 1.7
+"""What is added per e-fold more predecessors, so that chance makes no more than these."""
 
 
 class State(NamedTuple):
@@ -260,73 +263,37 @@ def _refit(C, n, price, y, limit, state, work):
 
 @kernel()
 def score_order(C, n, price, limit, state, work):
-    """Choose the parents of every variable among its predecessors, starting from those given that are such.
-
-    Then once more starting from all that matter among all predecessors, and keep the better choice.
-    """
+    """Choose the parents of every variable among its predecessors, starting from those given that are such."""
     p = C.shape[0]
     for at in range(p):
         state.place[state.order[at]] = at
     for y in range(p):
         _refit(C, n, price, y, limit, state, work)
-    renew(C, n, price, limit, state, work)
-
-
-@kernel(fastmath={"reassoc", "contract"})
-def _invert_along(C, order, inverse):
-    """Store L⁻¹ with L Lᵀ = C in the given order; return how many of the variables do not depend on those before."""
-    p = len(order)
-    lower = np.empty((p, p))
-    for i in range(p):
-        row = lower[i]
-        size = 1.0
-        for j in range(i):
-            other = lower[j]
-            total = C[order[i], order[j]]
-            for k in range(j):
-                total -= row[k] * other[k]
-            row[j] = total / other[j]
-            size -= row[j] * row[j]
-        if size < TINY:
-            return i
-        row[i] = math.sqrt(size)
-        goal = inverse[i]
-        goal[:] = 0.0
-        for k in range(i):
-            factor = row[k]
-            other = inverse[k]
-            for j in range(k + 1):
-                goal[j] -= factor * other[j]
-        for j in range(i):
-            goal[j] /= row[i]
-        goal[i] = 1.0 / row[i]
-    return p
 
 
 @kernel()
-def renew(C, n, price, limit, state, work):
+def renew(C, n, price, limit, inverse, state, work):
     """Try to better each variable's parents by starting from its regression on all predecessors.
 
     Growing from nothing misses parents that show only beside others; where most predecessors are parents, leaving out
     what the full regression finds needless serves better. With L⁻¹ of the correlations along the order, predecessor j
-    of the i-th variable has z² = (n − i) (L⁻¹)_ij² / Σ_k<i (L⁻¹)_kj² there. Returns how many variables changed.
+    of the i-th variable has z² = (n − i) (L⁻¹)_ij² / Σ_k<i (L⁻¹)_kj² there. ``inverse`` is L⁻¹, as far along the order as
+    variables do not depend on those before. Returns how many variables changed.
     """
-    p = len(state.order)
-    inverse = np.empty((p, p))
-    solid = _invert_along(C, state.order, inverse)
-    sizes = np.zeros(p)
+    sizes = np.zeros(len(inverse))
     fit = work.theirs
     changed = 0
-    for i in range(solid):
+    for i in range(len(inverse)):
         y = state.order[i]
         # A regression on nearly as many variables as there are rows tells nothing.
         if 0 < i <= limit:
             m = 0
+            least = PLAUSIBLE + RARER * max(math.log(i / 100.0), 0.0)
             fit.covariances[:] = C[y]
             fit.variances[:] = 1.0
             for j in range(i):
                 x = state.order[j]
-                if (n - i) * inverse[i, j] ** 2 > PLAUSIBLE * sizes[j] and fit.variances[x] > TINY:
+                if (n - i) * inverse[i, j] ** 2 > least * sizes[j] and fit.variances[x] > TINY:
                     _add(C, x, y, fit, m)
                     m += 1
             m = _shrink(n, price, y, fit, m, work)

@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 from rfdag.refine import _bic_kernels as kernels
 
@@ -72,6 +73,7 @@ class ScoredOrder:
                 self._state.counts[child] = len(given)
         self.settled = False
         kernels.score_order(self._C, self._n, self._price, self._limit, self._state, self._work)
+        self.renew()
 
     @property
     def order(self) -> Integers:
@@ -144,7 +146,8 @@ class ScoredOrder:
 
     def renew(self) -> int:
         """Choose parents anew from all predecessors where that is better; return how many variables it changed."""
-        changed: int = kernels.renew(self._C, self._n, self._price, self._limit, self._state, self._work)
+        inverse = _inverse_factor(self._C[np.ix_(self.order, self.order)])
+        changed: int = kernels.renew(self._C, self._n, self._price, self._limit, inverse, self._state, self._work)
         self.settled &= changed == 0
         return changed
 
@@ -204,6 +207,17 @@ def best_dag(
             if parents >> x & 1:
                 dag[x if x < y else x + 1, y] = 1
     return np.array(order[::-1]), dag
+
+
+def _inverse_factor(correlation: Floats) -> Floats:
+    """Return L⁻¹ with L Lᵀ = correlation, of as many leading variables as do not depend on those before them."""
+    lower, stopped = lapack.dpotrf(correlation, lower=1, overwrite_a=0)
+    solid = stopped - 1 if stopped > 0 else len(correlation)
+    dependent = np.flatnonzero(np.diag(lower)[:solid] ** 2 < kernels.TINY)
+    if len(dependent):
+        solid = int(dependent[0])
+    inverse, _ = lapack.dtrtri(np.asfortranarray(lower[:solid, :solid]), lower=1, overwrite_c=1)
+    return np.ascontiguousarray(inverse)
 
 
 def _most_parents(p: int, n_samples: int) -> int:
