@@ -10,14 +10,20 @@ from scipy.sparse import csr_array
 
 import engine_contract as contract
 import reference
+from devices import GPU, on_gpu
 from rfdag.eliminate import DenseEngine, FisherZ, LostPrecision, OracleEngine, Tolerance
 from rfdag.eliminate import _oracle_kernels as oracle_kernels
+from rfdag.eliminate.gpu import GpuEngine
+from rfdag.eliminate.gpu_oracle import GpuOracleEngine
 from rfdag.eliminate.sparse import SparseEngine, SparseOracleEngine
 from rfdag.moments import Moments
 from rfdag.simulate import dense_dag, linear_sem, random_dag, sample
 from strategies import dags, samples
 
 seeds = st.integers(0, 2**32 - 1)
+DENSE = {"cpu": DenseEngine, "gpu": GpuEngine}
+ORACLES = {"cpu": OracleEngine, "gpu": GpuOracleEngine}
+on_each = pytest.mark.parametrize("device", ["cpu", GPU])
 
 
 def oracle(dag, generator):
@@ -44,7 +50,25 @@ def sparse_precision(dag, generator):
     return SparseEngine(csr_array(partial), Tolerance())
 
 
-EXACT = [oracle, oracle_in_threads, exact_precision, sparse_oracle, sparse_precision]
+def oracle_on_gpu(dag, generator):
+    return GpuOracleEngine(dag, seed=int(generator.integers(2**31)))
+
+
+def exact_precision_on_gpu(dag, generator):
+    sem = linear_sem(dag, generator)
+    partial = Moments.from_precision(sem.precision(), None).partial_correlations()
+    return GpuEngine(partial, Tolerance(), pairs="neighbours")
+
+
+EXACT = [
+    oracle,
+    oracle_in_threads,
+    exact_precision,
+    sparse_oracle,
+    sparse_precision,
+    pytest.param(oracle_on_gpu, marks=on_gpu),
+    pytest.param(exact_precision_on_gpu, marks=on_gpu),
+]
 
 
 @pytest.mark.parametrize("make", EXACT)
@@ -54,7 +78,7 @@ def test_exact_engines_agree_with_d_separation(make, dag, seed):
     contract.check_whole_elimination(make(dag, generator), reference.Population(dag), generator)
 
 
-@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("threads", [1, 3, GPU])
 @pytest.mark.parametrize("pairs", ["all", "neighbours"])
 @given(samples(), seeds, st.sampled_from([0.001, 0.05, 0.3]))
 def test_dense_engine_agrees_with_inverting_every_covariance(pairs, threads, rows, seed, alpha):
@@ -77,17 +101,20 @@ def test_copies_are_independent(make, dag, seed):
     contract.check_copy(make(dag, np.random.default_rng(seed)))
 
 
+@pytest.mark.parametrize("threads", [1, GPU])
 @given(samples())
-def test_copies_of_data_are_independent(rows):
-    contract.check_copy(dense(rows, 0.05))
+def test_copies_of_data_are_independent(threads, rows):
+    contract.check_copy(dense(rows, 0.05, threads=threads))
 
 
 def dense(rows, alpha, pairs="all", threads=1):
-    moments = Moments.from_data(rows)
-    return DenseEngine(moments.partial_correlations(), FisherZ(len(rows), alpha), pairs=pairs, threads=threads)
+    partial, threshold = Moments.from_data(rows).partial_correlations(), FisherZ(len(rows), alpha)
+    if threads == "gpu":
+        return GpuEngine(partial, threshold, pairs=pairs)
+    return DenseEngine(partial, threshold, pairs=pairs, threads=threads)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [1, 2, GPU])
 def test_pruning_and_threads_change_no_count(threads):
     """Above one block of candidates the kernels prune; a plain double loop does not."""
     generator = np.random.default_rng(5)
@@ -109,10 +136,11 @@ def test_pruning_and_threads_change_no_count(threads):
         assert (happened.removed, happened.filled) == (None, None)
 
 
-def test_scores_of_a_removal_do_not_depend_on_listing_its_edges():
+@pytest.mark.parametrize("threads", [1, GPU])
+def test_scores_of_a_removal_do_not_depend_on_listing_its_edges(threads):
     generator = np.random.default_rng(6)
     rows = sample(linear_sem(random_dag(40, degree=5, rng=generator), generator), 300, generator)
-    listing, counting = dense(rows, 0.01), dense(rows, 0.01)
+    listing, counting = dense(rows, 0.01, threads=threads), dense(rows, 0.01, threads=threads)
     for _ in range(40):
         position = int(generator.integers(len(listing.remaining)))
         first, second = listing.remove(position, with_edges=True), counting.remove(position)
@@ -120,11 +148,12 @@ def test_scores_of_a_removal_do_not_depend_on_listing_its_edges():
         assert (len(first.removed), len(first.filled)) == (second.removal, second.fill)
 
 
+@on_each
 @given(dags(max_nodes=8), seeds)
-def test_rank_one_step_equals_inverse_of_marginal_covariance(dag, seed):
+def test_rank_one_step_equals_inverse_of_marginal_covariance(device, dag, seed):
     generator = np.random.default_rng(seed)
     sem = linear_sem(dag, generator)
-    engine = DenseEngine(Moments.from_precision(sem.precision(), None).partial_correlations(), Tolerance())
+    engine = DENSE[device](Moments.from_precision(sem.precision(), None).partial_correlations(), Tolerance())
     covariance = sem.covariance()
     while len(engine.remaining) > 1:
         engine.remove(int(generator.integers(len(engine.remaining))))
@@ -133,13 +162,14 @@ def test_rank_one_step_equals_inverse_of_marginal_covariance(dag, seed):
         scale = np.sqrt(np.diag(theta))
         expected = -theta / scale / scale[:, None]
         np.fill_diagonal(expected, 1.0)
-        np.testing.assert_allclose(engine._K[: len(left), : len(left)], expected, atol=1e-9)
+        np.testing.assert_allclose(engine.partial, expected, atol=1e-9)
 
 
-def test_oracle_is_exact_where_floats_are_not():
+@on_each
+def test_oracle_is_exact_where_floats_are_not(device):
     """At density ½ and p = 150 an elimination in doubles misreads edges; the finite field does not."""
     dag = random_dag(150, 0.5, rng=1)
-    engine = OracleEngine(dag)
+    engine = ORACLES[device](dag)
     generator = np.random.default_rng(2)
     from rfdag.graphs import moral_subgraph
 
@@ -150,9 +180,10 @@ def test_oracle_is_exact_where_floats_are_not():
             np.testing.assert_array_equal(engine.adjacency(), expected)
 
 
-def test_oracle_draws_anew_when_a_pivot_is_zero():
+@on_each
+def test_oracle_draws_anew_when_a_pivot_is_zero(device):
     dag = random_dag(8, 0.5, rng=3)
-    engine, plain = OracleEngine(dag), OracleEngine(dag)
+    engine, plain = ORACLES[device](dag), ORACLES[device](dag)
     engine.remove(2)
     plain.remove(2)
     engine._theta[0, 4, 4] = 0
@@ -164,8 +195,9 @@ def test_oracle_draws_anew_when_a_pivot_is_zero():
     np.testing.assert_array_equal(first, second)
 
 
-def test_second_draw_overrules_an_accidental_zero():
-    engine = OracleEngine(dense_dag(3))
+@on_each
+def test_second_draw_overrules_an_accidental_zero(device):
+    engine = ORACLES[device](dense_dag(3))
     i, j = np.argwhere(np.triu(engine.adjacency()))[0]
     before = engine.adjacency()
     engine._theta[0, i, j] = engine._theta[0, j, i] = 0
@@ -178,21 +210,22 @@ def test_inverse_modulo_the_prime(x):
     assert oracle_kernels.inverse(x) * x % oracle_kernels.PRIME == 1
 
 
-def spoilt_engine(recompute):
+def spoilt_engine(recompute, device):
     K = np.eye(4)
     K[0, 1] = K[1, 0] = 1.0
     K[2, 3] = K[3, 2] = 0.5
-    return DenseEngine(K, FisherZ(100, 0.01), recompute=recompute)
+    return DENSE[device](K, FisherZ(100, 0.01), recompute=recompute)
 
 
-def test_deterministic_pair_is_recomputed_once():
+@on_each
+def test_deterministic_pair_is_recomputed_once(device):
     asked = []
 
     def recompute(variables):
         asked.append(variables.tolist())
         return np.eye(len(variables))
 
-    engine = spoilt_engine(recompute)
+    engine = spoilt_engine(recompute, device)
     engine.remove(0)
     assert asked == [[3, 1, 2]]
     assert not engine.adjacency().any()
@@ -209,10 +242,11 @@ def near_copies(noise, seed):
 @pytest.mark.parametrize("pairs", ["all", "neighbours"])
 @pytest.mark.parametrize("noise", [1e-3, 2e-7, 1e-9])
 @pytest.mark.parametrize("seed", [7, 9, 15])
-def test_drift_stays_below_the_stated_rounding(noise, seed, pairs):
+@on_each
+def test_drift_stays_below_the_stated_rounding(device, noise, seed, pairs):
     """Each rank-one step divides errors by 1 − K²; the engine must start afresh before they show."""
     moments = Moments.from_data(near_copies(noise, seed))
-    engine = DenseEngine(
+    engine = DENSE[device](
         moments.partial_correlations(), FisherZ(60, 0.05), pairs=pairs, recompute=moments.partial_correlations
     )
     allowed = max(1e-10, 1e-14 * moments.condition())
@@ -224,14 +258,15 @@ def test_drift_stays_below_the_stated_rounding(noise, seed, pairs):
         if pairs == "all":
             assert (happened.removal, happened.fill) == (len(happened.removed), len(happened.filled))
         fresh = moments.partial_correlations(engine.remaining)
-        np.testing.assert_allclose(engine._K[: v - 1, : v - 1], fresh, atol=allowed)
+        np.testing.assert_allclose(engine.partial, fresh, atol=allowed)
 
 
-def test_counts_after_a_fresh_start_are_those_before_it():
+@on_each
+def test_counts_after_a_fresh_start_are_those_before_it(device):
     """A removal's fill is what the removal did, not what starting afresh did."""
     moments = Moments.from_data(near_copies(2e-7, 7))
     engines = [
-        DenseEngine(moments.partial_correlations(), FisherZ(60, 0.05), recompute=moments.partial_correlations)
+        DENSE[device](moments.partial_correlations(), FisherZ(60, 0.05), recompute=moments.partial_correlations)
         for _ in range(2)
     ]
     for step in range(30):
@@ -241,7 +276,8 @@ def test_counts_after_a_fresh_start_are_those_before_it():
         assert counting.fill >= 0
 
 
-def test_a_variable_beyond_one_is_recomputed():
+@on_each
+def test_a_variable_beyond_one_is_recomputed(device):
     """Inconsistent partial correlations lead outside [−1, 1] after one step."""
     K = np.eye(3)
     K[0, 1] = K[1, 0] = K[0, 2] = K[2, 0] = K[1, 2] = K[2, 1] = 0.9
@@ -251,28 +287,30 @@ def test_a_variable_beyond_one_is_recomputed():
         asked.append(variables.tolist())
         return np.eye(len(variables))
 
-    DenseEngine(K, FisherZ(100, 0.01), recompute=recompute).remove(0)
+    DENSE[device](K, FisherZ(100, 0.01), recompute=recompute).remove(0)
     assert asked == [[2, 1]]
 
 
-def test_the_last_variable_needs_no_data():
+@on_each
+def test_the_last_variable_needs_no_data(device):
     K = np.ones((2, 2))
-    engine = DenseEngine(K, FisherZ(100, 0.01))
+    engine = DENSE[device](K, FisherZ(100, 0.01))
     engine.remove(0)
     assert engine.remaining.tolist() == [1]
     assert engine.degrees().tolist() == [0]
 
 
-def test_more_changes_than_there_was_room_for():
+@on_each
+def test_more_changes_than_there_was_room_for(device):
     """With a threshold of almost nothing, every pair of a sparse K fills at once."""
     generator = np.random.default_rng(1)
     rows = generator.normal(size=(400, 40))
-    engine = dense(rows, 0.9)
+    engine = dense(rows, 0.9, threads="gpu" if device == "gpu" else 1)
     changed = engine.remove(0, with_edges=True)
     assert len(changed.removed) + len(changed.filled) == changed.removal + changed.fill
     star = np.eye(40)
     star[0, 1:] = star[1:, 0] = 0.15
-    filled = DenseEngine(star, Tolerance()).remove(0, with_edges=True).filled
+    filled = DENSE[device](star, Tolerance()).remove(0, with_edges=True).filled
     assert len(filled) == 39 * 38 // 2
 
 
@@ -287,8 +325,9 @@ def test_second_draw_overrules_an_accidental_removal():
     assert engine.removals().tolist() == [0, 0, 0]
 
 
+@on_each
 @pytest.mark.parametrize("recompute", [None, lambda variables: np.full((len(variables),) * 2, np.nan)])
-def test_deterministic_pair_without_rescue_names_the_variables(recompute):
+def test_deterministic_pair_without_rescue_names_the_variables(recompute, device):
     with pytest.raises(LostPrecision) as caught:
-        spoilt_engine(recompute).remove(0)
+        spoilt_engine(recompute, device).remove(0)
     assert caught.value.variables == (0, 1)

@@ -1,0 +1,219 @@
+"""The elimination on a GPU: time by part, the floor set by the memory's bandwidth, agreement with the CPU.
+
+    python benchmarks/gpu.py [--sizes 1000,5000,10000,20000] [--repeats 3] [--out FILE]
+
+Data have n = 2p rows and average degree 8, simulated on the device. Every time is the median of the repeats; the copy
+bandwidth is measured in the same run. Writes benchmarks/results/scaling_gpu.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rfdag import simulate
+from rfdag.compilation import njit
+from rfdag.device import cupy, require_device
+from rfdag.eliminate import DenseEngine, FisherZ, OracleEngine, eliminate
+from rfdag.eliminate.gpu import GpuEngine
+from rfdag.eliminate.gpu_oracle import GpuOracleEngine
+from rfdag.eliminate.gpu_soft import GpuBeam
+from rfdag.eliminate.soft import SoftBeam
+from rfdag.gpu_moments import DeviceMoments
+from rfdag.moments import Moments
+from rfdag.refine.portfolio import FAR, LARGE_SETTINGS, LAZY_STEPS_OF_LARGE
+
+DEGREE = 8
+WEIGHTS = LARGE_SETTINGS[0]
+LAZY = LAZY_STEPS_OF_LARGE
+RESULTS = Path(__file__).resolve().parent / "results" / "scaling_gpu.json"
+Row = dict[str, Any]
+
+
+def seconds(work: Callable[[], Any], repeats: int) -> float:
+    """Return the median time of the work, the device idle before and after it."""
+    device = cupy().cuda.Device()
+    times = []
+    for _ in range(repeats):
+        device.synchronize()
+        start = time.perf_counter()
+        work()
+        device.synchronize()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def copy_bandwidth(size: int = 2**32) -> float:
+    """Return the bytes per second that a copy within the device moves, read and written bytes counted."""
+    cp = cupy()
+    source, target = cp.ones(size // 8), cp.empty(size // 8)
+    cp.copyto(target, source)
+    return 2 * size / seconds(lambda: cp.copyto(target, source), 10)
+
+
+def draw(p: int, seed: int = 0) -> Any:
+    """Return 2p rows of a linear Gaussian model of average degree 8 over p variables, on the host."""
+    from cupyx.scipy.linalg import solve_triangular
+
+    cp = cupy()
+    generator = np.random.default_rng(seed)
+    edges = p * DEGREE // 2
+    pairs = np.sort(generator.integers(0, p, (2 * edges, 2)), axis=1)
+    pairs = np.unique(pairs[pairs[:, 0] < pairs[:, 1]], axis=0)
+    pairs = generator.permutation(pairs)[:edges]
+    signs = generator.choice([-1.0, 1.0], len(pairs))
+    kept = cp.eye(p)
+    kept[cp.asarray(pairs[:, 0]), cp.asarray(pairs[:, 1])] = cp.asarray(-signs * generator.uniform(0.25, 1, len(pairs)))
+    noise = cp.random.default_rng(seed).standard_normal((2 * p, p))
+    rows = solve_triangular(kept, noise.T, trans="T").T
+    return cp.asnumpy(cp.ascontiguousarray(rows[:, cp.asarray(generator.permutation(p))]))
+
+
+def soft(kind: Any, partial: Any, n: int, width: int, every: int, **options: Any) -> Any:
+    """Return a beam of the soft rule with the first of the weights that `rfdag.learn` tries on large sparse graphs."""
+    weights = {"c": WEIGHTS.c, "noise": WEIGHTS.noise, "z_near": FAR}
+    return kind(partial, n, width, WEIGHTS.mu, **weights, rescore_every=every, **options)
+
+
+def greedy(partial: Any, n: int, every: int) -> Any:
+    """Return the greedy order of the soft rule, everything scored anew at every so many steps."""
+    return soft(GpuBeam, partial, n, 1, every).search().orders[0]
+
+
+def by_part(p: int, repeats: int, bandwidth: float) -> Row:
+    """Time the way from rows on the host to an order, part by part."""
+    cp = cupy()
+    n = 2 * p
+    rows = draw(p)
+    cp.get_default_memory_pool().free_all_blocks()
+    kept: dict[str, Any] = {}
+
+    def moments() -> None:
+        kept["moments"] = DeviceMoments.from_data(rows)
+
+    def partial() -> None:
+        kept["partial"] = kept["moments"].partial_on_device()
+
+    row: Row = {"what": "soft", "p": p, "n": n, "degree": DEGREE, "width": 1}
+    # The first call also makes the libraries' workspaces.
+    moments()
+    row["transfer"] = seconds(lambda: cp.asarray(rows), repeats)
+    row["moments"] = seconds(moments, repeats)
+    partial()
+    row["inverse"] = seconds(partial, repeats)
+    row["condition"] = kept["moments"].condition()
+    del kept["moments"]
+    cp.get_default_memory_pool().free_all_blocks()
+    greedy(kept["partial"][:256, :256], n, LAZY)
+    row["lazy"] = seconds(lambda: greedy(kept["partial"], n, LAZY), repeats)
+    row["exact"] = seconds(lambda: greedy(kept["partial"], n, 1), repeats if p <= 10_000 else 1)
+    row["lazy, with moments and inverse"] = row["moments"] + row["inverse"] + row["lazy"]
+    # Each step reads and writes what is left of one triangle; the lazy rule every sixteenth only.
+    row["floor of exact"] = 8 * p**3 / 3 / bandwidth
+    row["floor of lazy"] = row["floor of exact"] / LAZY
+    row["ratio of exact"] = row["exact"] / row["floor of exact"]
+    row["ratio of lazy"] = row["lazy"] / row["floor of lazy"]
+    return row
+
+
+def rule_rfd(p: int) -> Row:
+    """Time rule rfd, all pairs counted."""
+    n = 2 * p
+    partial = DeviceMoments.from_data(draw(p)).partial_on_device()
+    engine = GpuEngine(partial, FisherZ(n, 1e-3))
+    return {"what": "rfd", "p": p, "n": n, "degree": DEGREE, "seconds": seconds(lambda: eliminate(engine), 1)}
+
+
+def beam(p: int, width: int) -> Row:
+    """Time a beam of the lazy soft rule."""
+    partial = DeviceMoments.from_data(draw(p)).partial_on_device()
+    row: Row = {"what": "soft", "p": p, "n": 2 * p, "degree": DEGREE, "width": width}
+    row["select compiled"] = njit is not None
+    row["lazy"] = seconds(lambda: soft(GpuBeam, partial, 2 * p, width, LAZY).search(), 1)
+    return row
+
+
+def oracle(p: int) -> Row:
+    """Time the finite-field oracle on a DAG of density ½."""
+    dag = simulate.random_dag(p, 0.5, rng=0)
+    return {"what": "oracle", "p": p, "density": 0.5, "seconds": seconds(lambda: eliminate(GpuOracleEngine(dag)), 1)}
+
+
+def agreement(p: int) -> list[Row]:
+    """Compare orders with the CPU's."""
+    n = 2 * p
+    moments = Moments.from_data(draw(p))
+    partial = moments.partial_correlations()
+    rows: list[Row] = []
+    for width, every in ((1, LAZY), (1, 1), (8, LAZY)):
+        ours = soft(GpuBeam, partial, n, width, every).search()
+        start = time.perf_counter()
+        theirs = soft(SoftBeam, partial, n, width, every, threads=8).search()
+        took = time.perf_counter() - start
+        same = bool((ours.orders[0] == theirs.orders[0]).all())
+        what = f"soft, {'exact' if every == 1 else 'lazy'}, width {width}"
+        rows.append({"what": what, "p": p, "same order": same, "on 8 cores": took})
+    small = partial[:200, :200] if p > 200 else partial
+    for pairs in ("all", "neighbours"):
+        threshold = FisherZ(n, 1e-3)
+        ours, theirs = (
+            eliminate(engine(small, threshold, pairs=pairs)).order  # type: ignore[operator]
+            for engine in (GpuEngine, DenseEngine)
+        )
+        rows.append({"what": f"rfd, {pairs}", "p": len(small), "same order": bool((ours == theirs).all())})
+    dag = simulate.random_dag(200, 0.5, rng=1)
+    ours, theirs = eliminate(GpuOracleEngine(dag)).order, eliminate(OracleEngine(dag)).order
+    rows.append({"what": "oracle, density 1/2", "p": 200, "same order": bool((ours == theirs).all())})
+    return rows
+
+
+def main() -> None:
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", default="1000,5000,10000,20000")
+    parser.add_argument("--rfd", default="1000,5000")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    chosen = parser.parse_args()
+    require_device()
+    cp = cupy()
+    properties = cp.cuda.runtime.getDeviceProperties(0)
+    bandwidth = copy_bandwidth()
+    about = {
+        "date": date.today().isoformat(),
+        "device": properties["name"].decode(),
+        "cupy": cp.__version__,
+        "cuda": cp.cuda.runtime.runtimeGetVersion(),
+        "copy bandwidth, TB/s": bandwidth / 1e12,
+    }
+    print(json.dumps(about))
+    rows: list[Row] = []
+
+    def keep(row: Row) -> None:
+        rows.append(row)
+        print("  ".join(f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}"
+                        for key, value in row.items()), flush=True)  # fmt: skip
+        chosen.out.write_text(json.dumps({"about": about, "rows": rows}, indent=1) + "\n", encoding="utf-8")
+        cp.get_default_memory_pool().free_all_blocks()
+
+    if njit is not None:
+        for row in agreement(1000):
+            keep(row)
+    for p in map(int, chosen.sizes.split(",")):
+        keep(by_part(p, chosen.repeats, bandwidth))
+    for p in map(int, filter(None, chosen.rfd.split(","))):
+        keep(rule_rfd(p))
+    keep(beam(2000, 8))
+    keep(oracle(2000))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,300 @@
+"""The GPU: the same answers as the CPU where there is one, and clear words where there is none."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import rfdag
+from devices import on_gpu
+from rfdag import device, gpu_moments
+from rfdag import on_gpu as needs
+from rfdag.cli import app
+from rfdag.eliminate.gpu import GpuEngine, bytes_of_engine
+from rfdag.eliminate.gpu_oracle import GpuOracleEngine, bytes_of_oracle
+from rfdag.eliminate.gpu_soft import GpuBeam, bytes_of_states
+from rfdag.eliminate.soft import SoftBeam
+from rfdag.errors import DataError, DeviceError, OptionError
+from rfdag.gpu_moments import DeviceMoments, bytes_of_moments
+from rfdag.moments import Moments
+from rfdag.settings import Settings
+from rfdag.simulate import linear_sem, random_dag, sample
+
+
+def rows_of(p, n, seed=0, degree=6):
+    generator = np.random.default_rng(seed)
+    return sample(linear_sem(random_dag(p, degree=min(degree, p - 1), rng=generator), generator), n, generator)
+
+
+class FakeError(RuntimeError):
+    pass
+
+
+def fake_cupy(**runtime):
+    """As much of CuPy as the checks before a run ask for."""
+    return SimpleNamespace(
+        arange=np.arange,
+        cuda=SimpleNamespace(
+            runtime=SimpleNamespace(CUDARuntimeError=FakeError, **runtime),
+            driver=SimpleNamespace(CUDADriverError=type("DriverError", (RuntimeError,), {})),
+            memory=SimpleNamespace(OutOfMemoryError=type("OutOfMemory", (MemoryError,), {})),
+        ),
+        get_default_memory_pool=lambda: SimpleNamespace(free_bytes=lambda: 10),
+    )
+
+
+@pytest.fixture
+def with_fake(monkeypatch):
+    """Return a function that puts a fake CuPy in place; what was found out with it is forgotten afterwards."""
+    device.require_device.cache_clear()
+    yield lambda fake: monkeypatch.setitem(sys.modules, "cupy", fake)
+    device.require_device.cache_clear()
+
+
+def test_missing_cupy_names_the_extra(with_fake):
+    with_fake(None)
+    with pytest.raises(ImportError, match=r"pip install 'rfdag\[cuda\]'.*cupy-cuda12x"):
+        rfdag.learn(rows_of(4, 40), device="cuda")
+
+
+def test_no_device(with_fake):
+    with_fake(fake_cupy(getDeviceCount=lambda: 0))
+    with pytest.raises(DeviceError, match=r"found no GPU\. Use device='cpu'"):
+        rfdag.learn(rows_of(4, 40), device="cuda")
+
+
+def test_a_driver_that_does_not_work(with_fake):
+    def fail():
+        raise FakeError("cudaErrorInsufficientDriver")
+
+    with_fake(fake_cupy(getDeviceCount=fail))
+    with pytest.raises(RuntimeError, match="no GPU that works: cudaErrorInsufficientDriver"):
+        rfdag.learn(rows_of(4, 40), device="cuda")
+
+
+def test_the_program_says_so_too(with_fake, tmp_path):
+    with_fake(fake_cupy(getDeviceCount=lambda: 0))
+    np.save(tmp_path / "rows.npy", rows_of(4, 40))
+    done = CliRunner().invoke(app, ["learn", str(tmp_path / "rows.npy"), "--device", "cuda"])
+    assert done.exit_code == 1
+    assert "--device 'cpu'" in done.output
+
+
+def test_memory_is_asked_for_before_any_work(with_fake):
+    with_fake(fake_cupy(getDeviceCount=lambda: 1, memGetInfo=lambda: (300 * 2**20, 10**9)))
+    rows = np.zeros((4000, 3000))
+    with pytest.raises(DeviceError, match=r"3000 variables with a beam of 8 need 2\.\d GB .* 0\.0 GB are free"):
+        rfdag.learn(rows, device="cuda")
+
+
+def test_what_would_fit_is_told():
+    free = device.SPARE + 1000 * 100
+    with pytest.raises(DeviceError) as caught:
+        device.require_memory(20, 8, lambda p, width: 1000.0 * p * width, free=free)
+    words = str(caught.value)
+    assert "up to 12 variables fit" in words
+    assert "beam=5" in words
+    device.require_memory(12, 8, lambda p, width: 1000.0 * p * width, free=free)
+    with pytest.raises(DeviceError, match="up to 100 variables") as caught:
+        device.require_memory(120, 0, lambda p, width: 1000.0 * p, free=free)
+    assert "beam" not in str(caught.value)
+
+
+def test_errors_of_the_device_are_translated(with_fake):
+    fake = fake_cupy()
+    with_fake(fake)
+    with pytest.raises(DeviceError, match="ran out of memory: 5 bytes"), device.reporting():
+        raise fake.cuda.memory.OutOfMemoryError("5 bytes")
+    with pytest.raises(DeviceError, match="reports: illegal address"), device.reporting():
+        raise FakeError("illegal address")
+
+
+def test_free_memory_counts_what_the_pool_holds(with_fake):
+    with_fake(fake_cupy(memGetInfo=lambda: (32, 64)))
+    assert device.free_memory() == 42
+
+
+def test_options():
+    with pytest.raises(OptionError, match="device is 'cpu' or 'cuda', not 'gpu'"):
+        rfdag.learn(rows_of(4, 40), device="gpu")
+    with pytest.raises(OptionError, match="leave device='cuda' out"):
+        Settings(device="cuda", precision="blocks")
+    assert rfdag.RFD(device="cuda").get_params()["device"] == "cuda"
+
+
+def test_memory_needed_grows_with_the_problem():
+    soft, rfd = Settings(device="cuda", beam=4), Settings(device="cuda", rule="rfd")
+    deep = Settings(device="cuda", rule="rfd", depth=2)
+    assert (needs.width_of(soft), needs.width_of(Settings()), needs.width_of(rfd)) == (4, 8, 0)
+    sizes = [needs.bytes_needed(soft, 2 * p, p, 4) for p in (100, 1000, 10_000)]
+    assert sizes == sorted(sizes)
+    assert needs.bytes_needed(soft, 2000, 1000, 5) > needs.bytes_needed(soft, 2000, 1000, 4)
+    assert needs.bytes_needed(deep, 2000, 1000, 0) >= needs.bytes_needed(rfd, 2000, 1000, 0)
+    # A matrix of doubles is the least that anything takes.
+    assert min(bytes_of_engine(1000), bytes_of_states(1000, 1), bytes_of_moments(2000, 1000)) > 8e6
+    assert bytes_of_oracle(1000) > 8e6
+
+
+def test_kernels_run_as_plain_python_without_numba():
+    """Slow, and said so once; the answers stay the same."""
+    program = """
+import sys, logging
+sys.modules["numba"] = None
+logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stdout)
+import numpy as np, rfdag
+rows = np.random.default_rng(3).normal(size=(60, 4)) @ np.triu(np.ones((4, 4)))
+for rule in ("rfd", "soft"):
+    print(*rfdag.learn(rows, rule=rule, beam="auto" if rule == "rfd" else 2, restarts=0 if rule == "soft" else "auto",
+                       progress=False, n_jobs=1).order)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    said, *orders = done.stdout.splitlines()
+    assert "numba is not installed" in said
+    rows = np.random.default_rng(3).normal(size=(60, 4)) @ np.triu(np.ones((4, 4)))
+    found = rfdag.learn(rows, rule="rfd", progress=False), rfdag.learn(rows, beam=2, restarts=0, progress=False)
+    assert orders == [" ".join(map(str, result.order)) for result in found]
+
+
+@on_gpu
+@pytest.mark.parametrize("noise", [0.0, 2.0])
+@pytest.mark.parametrize(
+    ("p", "width", "every"), [(5, 1, 1), (40, 1, 3), (150, 1, 16), (90, 1, 1), (60, 6, 5), (70, 4, 1)]
+)
+def test_beams_find_the_orders_of_the_cpu(p, width, every, noise):
+    rows = rows_of(p, 4 * p, seed=p)
+    partial = Moments.from_data(rows).partial_correlations()
+    options = {"c": 6.0, "noise": noise, "rescore_every": every}
+    ours = GpuBeam(partial, len(rows), width, 0.5, **options).search()
+    theirs = SoftBeam(partial, len(rows), width, 0.5, **options).search()
+    np.testing.assert_array_equal(ours.orders, theirs.orders)
+    np.testing.assert_allclose(ours.costs, theirs.costs, atol=1e-9)
+
+
+@on_gpu
+def test_a_greedy_beam_is_the_same_on_and_off_the_device():
+    """Where the host chooses, and where the device does."""
+    from rfdag.eliminate.beam import beam_search
+
+    rows = rows_of(120, 400)
+    partial = Moments.from_data(rows).partial_correlations()
+    made = [GpuBeam(partial, len(rows), 1, 0.5, c=6.0, rescore_every=8) for _ in range(2)]
+    np.testing.assert_array_equal(made[0].search().orders, beam_search(made[1], 1, 0.5).orders)
+
+
+@on_gpu
+def test_dense_graphs_have_more_neighbours_than_room_in_shared_memory(monkeypatch):
+    """Rows and lists are then worked on in pieces, with the same answer."""
+    from rfdag.eliminate import gpu_soft
+
+    generator = np.random.default_rng(2)
+    rows = sample(linear_sem(random_dag(80, 0.5, rng=generator), generator), 4000, generator)
+    partial = Moments.from_data(rows).partial_correlations()
+    whole = [GpuBeam(partial, 4000, 1, 0.4, c=4.0, rescore_every=every).search().orders for every in (1, 4)]
+    monkeypatch.setattr(gpu_soft, "CHUNK", 16)
+    monkeypatch.setattr(gpu_soft, "shared_memory", lambda: 8 * (gpu_soft.HEADS + 24))
+    pieces = [GpuBeam(partial, 4000, 1, 0.4, c=4.0, rescore_every=every).search().orders for every in (1, 4)]
+    np.testing.assert_array_equal(whole, pieces)
+    theirs = [SoftBeam(partial, 4000, 1, 0.4, c=4.0, rescore_every=every).search().orders for every in (1, 4)]
+    np.testing.assert_array_equal(whole, theirs)
+
+
+@on_gpu
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"beam": 1},
+        {"rule": "rfd"},
+        {"rule": "rfd", "depth": 2, "pairs": "neighbours"},
+        {"rule": "min-fill"},
+        {"rule": "gsp"},
+        {"rule": "random", "random_state": 3},
+    ],
+)
+def test_learn_gives_the_answer_of_the_cpu(options):
+    rows = rows_of(25, 400, seed=3, degree=4)
+    ours, theirs = (rfdag.learn(rows, progress=False, device=where, **options) for where in ("cuda", "cpu"))
+    assert ours.order == theirs.order
+    np.testing.assert_array_equal(ours.dag, theirs.dag)
+    np.testing.assert_array_equal(ours.trace.removal, theirs.trace.removal)
+    assert type(ours.moments) is Moments
+    assert ours.settings.device == "cuda"
+
+
+@on_gpu
+def test_other_input_gives_the_answer_of_the_cpu():
+    generator = np.random.default_rng(4)
+    dag = random_dag(20, degree=4, rng=generator)
+    sem = linear_sem(dag, generator)
+    correlation = np.corrcoef(sample(sem, 500, generator).T)
+    for data, options in (
+        (dag, {"input": "dag"}),
+        (sem.precision(), {"input": "precision"}),
+        (correlation, {"input": "correlation", "n_samples": 500}),
+        (sample(sem, 15, generator), {}),
+    ):
+        with np.errstate(all="ignore"), pytest.MonkeyPatch.context() as patch:
+            patch.setattr("rfdag.learning.python_warnings.warn", lambda *args, **kwargs: None)
+            ours, theirs = (rfdag.learn(data, progress=False, device=where, **options) for where in ("cuda", "cpu"))
+        assert ours.order == theirs.order
+
+
+@on_gpu
+@pytest.mark.parametrize(("p", "n", "density"), [(20, 200, 0.3), (60, 600, 0.5), (100, 300, 0.5), (150, 1000, 0.5)])
+@pytest.mark.parametrize("in_pieces", [False, True])
+def test_moments_are_as_accurate_as_on_the_cpu(p, n, density, in_pieces, monkeypatch):
+    """From condition 30, where products serve, to 2e7, where only a QR decomposition does."""
+    if in_pieces:
+        monkeypatch.setattr(gpu_moments, "CELLS_AT_ONCE", 100)
+        monkeypatch.setattr(gpu_moments, "free_memory", lambda: 0)
+    generator = np.random.default_rng(p)
+    rows = sample(linear_sem(random_dag(p, density, rng=generator), generator), n, generator)
+    rows = rows * generator.uniform(0.01, 1e6, p) + generator.uniform(-1e6, 1e6, p)
+    ours, theirs = DeviceMoments.from_data(rows), Moments.from_data(rows)
+    np.testing.assert_allclose(ours.correlation, theirs.correlation, atol=1e-13)
+    np.testing.assert_allclose(ours.means, theirs.means)
+    np.testing.assert_allclose(ours.scales, theirs.scales)
+    assert 1 <= ours.condition() / theirs.condition() < 3
+    allowed = 1e-14 + 1e-17 * theirs.condition()
+    np.testing.assert_allclose(ours.partial_correlations(), theirs.partial_correlations(), atol=100 * allowed)
+    some = np.array([1, 3, 5])
+    np.testing.assert_allclose(ours.partial_correlations(some), theirs.partial_correlations(some), atol=1e-12)
+
+
+@on_gpu
+def test_useless_columns_are_named():
+    rows = rows_of(5, 50)
+    rows[:, 3] = 2.0
+    with pytest.raises(DataError, match="constant: 'd'"):
+        DeviceMoments.from_data(rows, "abcde")
+    rows[:, 3] = 2 * rows[:, 0]
+    with pytest.raises(DataError, match="is a copy of"):
+        DeviceMoments.from_data(rows, "abcde").partial_correlations()
+
+
+@on_gpu
+@pytest.mark.parametrize("p", [300, 1000])
+def test_memory_needed_is_what_is_taken(p):
+    pool = device.cupy().get_default_memory_pool()
+
+    def taken(make):
+        pool.free_all_blocks()
+        before = pool.used_bytes()
+        kept = make()
+        used = pool.used_bytes() - before
+        del kept
+        return used
+
+    partial = np.eye(p)
+    dag = random_dag(p, 0.1, rng=0)
+    for used, told in (
+        (taken(lambda: GpuEngine(partial, rfdag.eliminate.Tolerance())), bytes_of_engine(p)),
+        (taken(lambda: GpuBeam(partial, 3 * p, 3, 0.5, c=6.0)), bytes_of_states(p, 3)),
+        (taken(lambda: GpuOracleEngine(dag)), bytes_of_oracle(p) / 2),
+    ):
+        assert 0.7 * told < used < 1.1 * told + 1e6
