@@ -47,9 +47,9 @@ class Beam(NamedTuple):
     """All states: every array of two halves has one in use, the other to be written.
 
     Per state its ``base`` and ``line``, what was ``spent``, the ``key`` of the set removed, and per slot u, D̃, R̃ − F̃
-    and whether these are ``stale``; ``pool`` holds the pending vectors. The ``offer_…`` are the continuations: what would
-    be spent then, their value (less is better), the key. Of those chosen at each removal, ``parents``, ``slots`` and
-    ``variables`` tell the state continued and what was removed. ``keys`` has one key per variable.
+    and whether these are ``stale``; ``pool`` holds the pending vectors. The ``offer_…`` are the continuations: what
+    would be spent then, their value (less is better), the key. Of those chosen at each removal, ``parents``, ``slots``
+    and ``variables`` tell the state continued and what was removed. ``keys`` has one key per variable.
     """
 
     now: np.ndarray
@@ -73,14 +73,21 @@ class Beam(NamedTuple):
     keys: np.ndarray
 
 
-class Lists(NamedTuple):
-    """The neighbours of every variable of one state, with their entries a, and b = 1 / (1 − a²)."""
+class Work(NamedTuple):
+    """Room of one thread: the neighbours of every variable of one state, and what it takes to score one of them.
+
+    The neighbours of i are index[start[i] : end[i]], with their entries a, and b = 1 / (1 − a²).
+    """
 
     start: np.ndarray
     end: np.ndarray
     index: np.ndarray
     a: np.ndarray
     b: np.ndarray
+    row: np.ndarray
+    scale: np.ndarray
+    pending: np.ndarray
+    entries: np.ndarray
 
 
 @kernel()
@@ -194,28 +201,29 @@ def _gain(base, near, a, b, scale, pending, before, after, quiet, entries):
 
 
 @kernel()
-def score_stale(rule, beam, e):
+def score_stale(rule, beam, e, work):
     """Score the stale candidates of state e one by one, on rows formed for the purpose."""
     side, m, v, steps = beam.now[SIDE], beam.now[SLOTS], beam.now[LEFT], beam.now[PENDING]
     before, after = (rule.n - v + 1.0) / rule.c, (rule.n - v + 2.0) / rule.c
     near_square = rule.z_near * rule.z_near / (rule.n - v + 1.0)
     base, line, u = matrix(beam, beam.now[BANK], beam.base[side, e]), beam.line[side, e], beam.u[side, e]
-    row, near = np.empty(m), np.empty(m + 1, np.int32)
-    a, b, scale, pending, entries = np.empty(m), np.empty(m), np.empty(m), np.empty((steps, m)), np.empty(m)
+    row, near, scale, pending = work.row, work.index, work.scale, work.pending
     for i in range(m):
         if beam.stale[side, e, i]:
             _row_now(base, beam.pool, line, steps, i, row)
             _normalise(row, u, m, i)
             beam.paid[side, e, i] = _weigh(row, m, before, rule.quiet)
             found = _list_near(row, m, near_square, near)
-            _look_up(row, near[:found], a, b)
+            _look_up(row, near[:found], work.a, work.b)
             for t in range(found):
                 scale[t] = u[near[t]]
             for s in range(steps):
                 w = beam.pool[s, line[s]]
                 for t in range(found):
                     pending[s, t] = w[near[t]] * scale[t]
-            beam.gains[side, e, i] = _gain(base, near[:found], a, b, scale, pending, before, after, rule.quiet, entries)
+            beam.gains[side, e, i] = _gain(
+                base, near[:found], work.a, work.b, scale, pending[:steps], before, after, rule.quiet, work.entries
+            )
             beam.stale[side, e, i] = False
 
 
@@ -246,7 +254,7 @@ def _piece_ends(slots):
 
 
 @kernel()
-def settle(rule, beam, e, slots, first, step, fresh, lists):
+def settle(rule, beam, e, slots, first, step, fresh, work):
     """Write every ``step``-th row of state e into ``fresh``, all steps applied; find D̃ and neighbours on the way."""
     side, m, v, steps = beam.now[SIDE], beam.now[SLOTS], beam.now[LEFT], beam.now[PENDING]
     before = (rule.n - v + 1.0) / rule.c
@@ -265,24 +273,24 @@ def settle(rule, beam, e, slots, first, step, fresh, lists):
             _copy(row[slots[start] :], goal[start:end])
             start = end
         beam.paid[side, e, at] = _weigh(goal, v, before, rule.quiet)
-        lists.start[at] = place
-        place += _list_near(goal, v, near_square, lists.index[place:])
-        lists.end[at] = place
-        start = lists.start[at]
-        _look_up(goal, lists.index[start:place], lists.a[start:place], lists.b[start:place])
+        work.start[at] = place
+        place += _list_near(goal, v, near_square, work.index[place:])
+        work.end[at] = place
+        start = work.start[at]
+        _look_up(goal, work.index[start:place], work.a[start:place], work.b[start:place])
         goal[at] = 1.0
 
 
 @kernel()
-def lighten(rule, beam, e, first, step, fresh, lists):
+def lighten(rule, beam, e, first, step, fresh, work):
     """Compute R̃ − F̃ of every ``step``-th candidate of state e."""
     side, v = beam.now[SIDE], beam.now[LEFT]
     before, after = (rule.n - v + 1.0) / rule.c, (rule.n - v + 2.0) / rule.c
     nothing, entries = np.empty((0, 0)), np.empty(v)
     for k in range(first, v, step):
-        mine = slice(lists.start[k], lists.end[k])
-        a, b = lists.a[mine], lists.b[mine]
-        beam.gains[side, e, k] = _gain(fresh, lists.index[mine], a, b, a, nothing, before, after, rule.quiet, entries)
+        mine = slice(work.start[k], work.end[k])
+        a, b = work.a[mine], work.b[mine]
+        beam.gains[side, e, k] = _gain(fresh, work.index[mine], a, b, a, nothing, before, after, rule.quiet, entries)
 
 
 @kernel()
@@ -304,11 +312,11 @@ def fresh_matrix(beam, e):
 
 
 @kernel()
-def renew(rule, beam, e, lists):
+def renew(rule, beam, e, work):
     """Apply all pending steps of state e and score all its candidates."""
     slots, fresh = slots_left(beam, e), fresh_matrix(beam, e)
-    settle(rule, beam, e, slots, 0, 1, fresh, lists)
-    lighten(rule, beam, e, 0, 1, fresh, lists)
+    settle(rule, beam, e, slots, 0, 1, fresh, work)
+    lighten(rule, beam, e, 0, 1, fresh, work)
     adopt(beam, e, slots)
 
 
@@ -458,16 +466,33 @@ def extended(beam, every):
 
 
 @kernel()
-def advance(rule, beam, lists, width, every, steps):
+def advance(rule, beam, work, width, every, steps):
     """Take so many steps of the whole beam, or as many as there are."""
     now = beam.now
     for _ in range(min(steps, now[LEFT] - 1)):
         if now[DUE]:
             for e in range(now[COUNT]):
-                renew(rule, beam, e, lists)
+                renew(rule, beam, e, work)
             renewed(beam)
         for e in range(now[COUNT]):
-            score_stale(rule, beam, e)
+            score_stale(rule, beam, e, work)
         choose(rule, beam, width)
         extend(rule, beam, 0, 1)
         extended(beam, every)
+
+
+@kernel()
+def orders(beam):
+    """Return the order of every state, a source first: the variable left, then those removed, the last first."""
+    now = beam.now
+    side, p = now[SIDE], len(beam.keys)
+    found = np.empty((now[COUNT], p), np.int64)
+    for e in range(now[COUNT]):
+        for j in range(now[SLOTS]):
+            if beam.u[side, e, j] > 0.0:
+                found[e, 0] = beam.members[now[BANK], beam.base[side, e], j]
+        at = e
+        for step in range(p - 2, -1, -1):
+            found[e, p - 1 - step] = beam.variables[step, at]
+            at = beam.parents[step, at]
+    return found

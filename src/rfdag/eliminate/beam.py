@@ -9,6 +9,7 @@ plus μ times a bound on what the rest will have to pay.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -86,12 +87,15 @@ class Found(NamedTuple):
         return cls(np.ascontiguousarray(orders[ranking]), costs[ranking])
 
 
+@cache
 def set_keys(p: int) -> NDArray[np.uint64]:
     """Return a key per variable; a set is known by the XOR of its members' keys.
 
     64 random bits make a collision a curiosity.
     """
-    return np.random.default_rng(0).integers(1, 2**63, size=(p,)).astype(np.uint64)
+    keys = np.random.default_rng(0).integers(1, 2**63, size=(p,)).astype(np.uint64)
+    keys.setflags(write=False)
+    return keys
 
 
 def beam_search(

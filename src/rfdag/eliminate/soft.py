@@ -68,7 +68,7 @@ class SoftBeam:
         self._rule = kernels.Rule(float(n_samples), c, noise / c, z_near, mu)
         self._width, self._every, self._threads = width, rescore_every, threads
         self._beam = _room(p, width, rescore_every)
-        self._lists = [_lists(p, threads) for _ in range(threads)]
+        self._work = [_work(p, threads, rescore_every) for _ in range(threads)]
         np.negative(partial, out=self._beam.matrices[0, : p * p].reshape(p, p))
         self._beam.now[:] = (p, p, 0, 1, 0, 0, 1)
         self._beam.members[0, 0] = np.arange(p)
@@ -87,7 +87,8 @@ class SoftBeam:
                 self._step()
             else:
                 self._advance()
-        return self._found()
+        side, count = int(self._beam.now[kernels.SIDE]), int(self._beam.now[kernels.COUNT])
+        return Found.ranked(kernels.orders(self._beam), self._beam.spent[side, :count])
 
     def _advance(self) -> None:
         """Take as many steps as a tenth of a second allows, but none past the time when threads can share the work."""
@@ -95,19 +96,19 @@ class SoftBeam:
         steps = max(1, AT_ONCE // (count * left * (left // self._every + self._every + 20)))
         if self._threads > 1:
             steps = min(steps, self._every - pending)
-        kernels.advance(self._rule, self._beam, self._lists[0], self._width, self._every, steps)
+        kernels.advance(self._rule, self._beam, self._work[0], self._width, self._every, steps)
 
     def _renew(self) -> None:
         """Apply all pending steps and score all: threads share the states, or the rows of the only one."""
         rule, beam = self._rule, self._beam
         left, _, _, count = beam.now[:4].tolist()
         if count > 1:
-            self._share(lambda e, at: kernels.renew(rule, beam, e, self._lists[at]), count, count * left * left)
+            self._share(lambda e, at: kernels.renew(rule, beam, e, self._work[at]), count, count * left * left)
         else:
-            lists, slots, fresh = self._lists[0], kernels.slots_left(beam, 0), kernels.fresh_matrix(beam, 0)
+            work, slots, fresh = self._work[0], kernels.slots_left(beam, 0), kernels.fresh_matrix(beam, 0)
             threads = self._threads if left * left > WORTH_SHARING else 1
-            share(lambda first, step: kernels.settle(rule, beam, 0, slots, first, step, fresh, lists), threads)
-            share(lambda first, step: kernels.lighten(rule, beam, 0, first, step, fresh, lists), threads)
+            share(lambda first, step: kernels.settle(rule, beam, 0, slots, first, step, fresh, work), threads)
+            share(lambda first, step: kernels.lighten(rule, beam, 0, first, step, fresh, work), threads)
             kernels.adopt(beam, 0, slots)
         kernels.renewed(beam)
 
@@ -116,7 +117,9 @@ class SoftBeam:
         rule, beam = self._rule, self._beam
         left, slots, pending, count = beam.now[:4].tolist()
         felt = int(beam.stale[beam.now[kernels.SIDE], :count, :slots].sum())
-        self._share(lambda e, _: kernels.score_stale(rule, beam, e), count, felt * left * (pending + 8))
+        self._share(
+            lambda e, at: kernels.score_stale(rule, beam, e, self._work[at]), count, felt * left * (pending + 8)
+        )
         kernels.choose(rule, beam, self._width)
         count = int(beam.now[kernels.COUNT])
         self._share(lambda e, _: kernels.extend(rule, beam, e, self._width), count, count * left * (pending + 8))
@@ -130,19 +133,6 @@ class SoftBeam:
                 work(state, first)
 
         share(some, min(self._threads, count) if steps > WORTH_SHARING else 1)
-
-    def _found(self) -> Found:
-        """Follow the states back to the beginning."""
-        beam, p = self._beam, len(self._beam.keys)
-        count, side, bank = (int(beam.now[at]) for at in (kernels.COUNT, kernels.SIDE, kernels.BANK))
-        at = np.arange(count)
-        orders = np.empty((count, p), np.int64)
-        slots = beam.u[side, :count, : int(beam.now[kernels.SLOTS])].argmax(axis=1)
-        orders[:, 0] = beam.members[bank, beam.base[side, :count], slots]
-        for step in range(p - 2, -1, -1):
-            orders[:, p - 1 - step] = beam.variables[step, at]
-            at = beam.parents[step, at]
-        return Found.ranked(orders, beam.spent[side, :count])
 
 
 def _room(p: int, width: int, every: int) -> kernels.Beam:
@@ -170,12 +160,16 @@ def _room(p: int, width: int, every: int) -> kernels.Beam:
     )
 
 
-def _lists(p: int, threads: int) -> kernels.Lists:
+def _work(p: int, threads: int, every: int) -> kernels.Work:
     room = (p + threads) * (p + 1) + 1
-    return kernels.Lists(
+    return kernels.Work(
         start=np.empty(p, np.int64),
         end=np.empty(p, np.int64),
         index=np.empty(room, np.int32),
         a=np.empty(room),
         b=np.empty(room),
+        row=np.empty(p),
+        scale=np.empty(p),
+        pending=np.empty((every, p)),
+        entries=np.empty(p),
     )

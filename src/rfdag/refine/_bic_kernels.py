@@ -277,8 +277,8 @@ def renew(C, n, price, limit, inverse, state, work):
 
     Growing from nothing misses parents that show only beside others; where most predecessors are parents, leaving out
     what the full regression finds needless serves better. With L⁻¹ of the correlations along the order, predecessor j
-    of the i-th variable has z² = (n − i) (L⁻¹)_ij² / Σ_k<i (L⁻¹)_kj² there. ``inverse`` is L⁻¹, as far along the order as
-    variables do not depend on those before. Returns how many variables changed.
+    of the i-th variable has z² = (n − i) (L⁻¹)_ij² / Σ_k<i (L⁻¹)_kj² there. ``inverse`` is L⁻¹, as far along the order
+    as variables do not depend on those before. Returns how many variables changed.
     """
     sizes = np.zeros(len(inverse))
     fit = work.theirs
