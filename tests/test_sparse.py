@@ -19,7 +19,9 @@ from rfdag.eliminate import _field_arithmetic as field
 from rfdag.eliminate.sparse import SparseEngine, SparseOracleEngine, eliminate_sparse
 from rfdag.errors import DataError, GraphError, MatrixError, OptionError
 from rfdag.moments import Moments
+from rfdag.settings import Settings
 from rfdag.simulate import block_dag, linear_sem, random_dag, sample, standardise
+from rfdag.sparse import refuse_options
 from strategies import dags
 
 RULES = ["rfd", "min-degree", "min-fill", "max-remove"]
@@ -331,6 +333,11 @@ def test_graphs_that_are_no_dag():
 def test_options_without_sense_are_refused(options):
     with pytest.raises(OptionError, match=r"sparse input|whole orders|Blocks are found"):
         rfdag.learn(sparse.eye_array(4), input="precision", **options)
+
+
+def test_sparse_input_stays_on_the_cpu():
+    with pytest.raises(OptionError, match="eliminated on the CPU"):
+        refuse_options(Settings(device="cuda"))
 
 
 def test_inputs_that_cannot_be_sparse():

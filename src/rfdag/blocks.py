@@ -17,12 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from threadpoolctl import threadpool_limits
 
 from rfdag.doubts import doubts_about
 from rfdag.eliminate import Elimination, LostPrecision, Trace
 from rfdag.errors import OptionError
-from rfdag.files import Table, available_memory
+from rfdag.files import Table
 from rfdag.graphs.sparse import same_pattern
+from rfdag.memory import available_memory
 from rfdag.moments import Moments, Regressions
 from rfdag.progress import Progress
 from rfdag.refine.polish import Deadline
@@ -147,7 +149,8 @@ def _learn_all(
 
     parts: dict[int, _Part] = {}
     done = 0.0
-    with ThreadPoolExecutor(apart) as pool:
+    # Matrices of a block are small: threads of BLAS itself would only get into each other's way.
+    with threadpool_limits(1, "blas"), ThreadPoolExecutor(apart) as pool:
         waiting: dict[Future[_Part], int] = {
             pool.submit(learn, int(at)): int(at) for at in np.argsort(-costs, kind="stable")
         }

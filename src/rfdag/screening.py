@@ -35,7 +35,7 @@ def clear_correlation(rows: int, columns: int) -> float:
     Among p columns of independent rows, chance exceeds it for one pair, whatever p (a Bonferroni-like level).
 
     >>> round(clear_correlation(1000, 100_000), 3)
-    0.198
+    0.199
     """
     level = min(CHANCE_LINKS / max(columns * (columns - 1) / 2, 1), 0.05)
     return math.tanh(-float(ndtri(level / 2)) / math.sqrt(max(rows - 3, 1)))

@@ -155,6 +155,10 @@ def refuse_options(settings: Settings) -> None:
             f"rule={settings.rule!r} searches over whole orders and needs full matrices; on sparse input use "
             "rule='rfd', or pass .toarray()."
         )
+    if settings.device != "cpu":
+        raise OptionError(
+            f"Sparse input is eliminated on the CPU; leave device={settings.device!r} out, or pass .toarray()."
+        )
     asked = {
         "refine": settings.refine is True,
         "parents": settings.parents == "bic",
@@ -163,7 +167,6 @@ def refuse_options(settings: Settings) -> None:
         "gamma": settings.gamma != "auto",
         "restarts": settings.restarts not in ("auto", 0),
         "time_limit": settings.time_limit is not None,
-        "device": settings.device != "cpu",
     }
     wrong = [name for name, given in asked.items() if given]
     if wrong:

@@ -5,6 +5,7 @@ from rfdag.eliminate.elimination import Elimination, eliminate, replay
 from rfdag.eliminate.engine import Engine, LostPrecision, Removal
 from rfdag.eliminate.oracle import OracleEngine
 from rfdag.eliminate.rules import RULES
+from rfdag.eliminate.sparse import SparseEngine, SparseOracleEngine, eliminate_sparse
 from rfdag.eliminate.thresholds import FisherZ, Threshold, Tolerance
 from rfdag.eliminate.trace import Step, Trace
 
@@ -17,10 +18,13 @@ __all__ = [
     "LostPrecision",
     "OracleEngine",
     "Removal",
+    "SparseEngine",
+    "SparseOracleEngine",
     "Step",
     "Threshold",
     "Tolerance",
     "Trace",
     "eliminate",
+    "eliminate_sparse",
     "replay",
 ]
