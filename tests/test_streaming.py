@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import json
 import subprocess
 import sys
 import threading
@@ -306,6 +307,23 @@ def test_text_in_pieces_reads_like_text_in_memory(tmp_path, small_blocks, monkey
     bare = rfdag.learn(path, header=False)
     monkeypatch.setattr(sources, "TEXT_IN_PIECES_FROM", 0)
     same(rfdag.learn(path, header=False), bare)
+
+
+def test_the_program_takes_folders_and_several_files(rows, expected, tmp_path):
+    parts = [write(part, tmp_path / f"{at}.parquet") for at, part in enumerate(np.array_split(rows, 2))]
+    for words in ([tmp_path], parts):
+        program = [sys.executable, "-c", "from rfdag.cli import main; main()", "learn", *map(str, words), "--json"]
+        done = subprocess.run(program, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        content = json.loads(done.stdout)
+        assert (content["order"], content["n_samples"]) == (list(expected.order), 3000)
+    parts[1].write_bytes(parts[1].read_bytes()[:2000])
+    out = tmp_path / "out"
+    program = [sys.executable, "-c", "from rfdag.cli import main; main()", "learn", str(tmp_path), "--out", str(out)]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "1.parquet is damaged" in done.stderr
+    assert not out.exists()
 
 
 # Faults

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import DataError, FileError, listed
-from rfdag.files import available_memory
+from rfdag.memory import available_memory
 from rfdag.streaming import File, Piece, Source, rows_per_block
 
 Floats = NDArray[np.float64]

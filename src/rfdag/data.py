@@ -47,12 +47,14 @@ def read(
     threads: int = 1,
     report: Callable[[float], None] = lambda share: None,
     in_blocks: Callable[[int], bool] = lambda columns: False,
+    moments: Callable[[NDArray[Any], tuple[Hashable, ...]], Moments] = Moments.from_data,
 ) -> Moments | Oracle | Sparse | Table:
     """Return the moments of the source, or the oracle of a DAG; sparse arrays are kept as such.
 
     ``check_size`` is told the number of rows and columns before any costly work, and may refuse; where only reading
     tells how many rows there are, after that. ``threads`` and ``report`` serve what is read in pieces. Data with so
-    many columns that they are to be learnt ``in_blocks`` come back as the table they are.
+    many columns that they are to be learnt ``in_blocks`` come back as the table they are. ``moments`` makes the moments
+    of a table in memory.
     """
     if input not in INPUTS:
         raise OptionError(f"input is one of {listed(INPUTS)}, not {input!r}.")
@@ -85,7 +87,7 @@ def read(
         if in_blocks(columns):
             return table
         check_size(rows, columns)
-        return Moments.from_data(table.values, table.names)
+        return moments(table.values, table.names)
     if n_samples is None and input != "precision":
         raise OptionError(
             f"A {input} matrix does not say how many rows it comes from; pass n_samples. (Only a precision "
@@ -126,7 +128,8 @@ def _from_stream(
         infinite = [name for name, count in zip(labels, summary.infinite, strict=True) if count]
         _refuse_missing(labels, summary.missing.tolist(), infinite, summary.holed)
     _require_two_rows(summary.count)
-    check_size(summary.count, len(labels))
+    if stream.rows is None:
+        check_size(summary.count, len(labels))
     return Moments.from_summary(summary, labels)
 
 

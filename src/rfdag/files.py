@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import DataError, FileError, OptionError, listed
+from rfdag.memory import available_memory
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 BOOLEANS = {"true": 1.0, "false": 0.0}
@@ -164,25 +165,13 @@ def _move_in(folder: Path, names: list[str], new: Path, old: Path) -> list[Path]
     return [folder / name for name in names]
 
 
-def available_memory() -> float:
-    """Return the bytes of memory free for use, or infinity where the system does not say."""
-    try:
-        with open("/proc/meminfo") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return 1024.0 * int(line.split()[1])
-        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (OSError, ValueError, AttributeError):
-        return math.inf
-
-
 def _require_memory(path: Path, needed: float) -> None:
     free = available_memory()
     if needed > free:
         raise FileError(
-            f"{path} needs about {needed / 1e9:.1f} GB of memory and {free / 1e9:.1f} GB are free. Read fewer "
-            "columns or rows, or compute the correlation matrix elsewhere and pass it with n_samples and "
-            "input='correlation'."
+            f"{path} needs about {needed / 1e9:.1f} GB of memory and {free / 1e9:.1f} GB are free. Save it as Parquet, "
+            "which is read in pieces, read fewer columns or rows, or compute the correlation matrix elsewhere and pass "
+            "it with n_samples and input='correlation'."
         )
 
 

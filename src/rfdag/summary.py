@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, blas, cholesky, lapack, qr
+from scipy.linalg import LinAlgError, cholesky, lapack, qr
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -195,7 +195,7 @@ def _factor(centred: Floats) -> Floats:
 
 def _factor_of_products(centred: Floats) -> Floats | None:
     """Return the Cholesky factor of the products, or None where that would lose accuracy."""
-    products = blas.dsyrk(1.0, centred, trans=1)
+    products = centred.T @ centred
     norms = np.sqrt(np.diag(products))
     if not (norms > 0).all():
         return None

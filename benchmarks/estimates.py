@@ -1,0 +1,88 @@
+"""The constants of `rfdag.estimates`, measured anew, and how far its expectations are off.
+
+    python benchmarks/estimates.py [--sizes 200 400 800 1600]
+
+Runs are on one thread and counted in the processor's time, so that a busy machine changes little. Prints what to write
+into src/rfdag/estimates.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable
+from statistics import median
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import rfdag
+from report import markdown
+from rfdag import estimates
+from rfdag.errors import NumericalWarning
+from rfdag.estimates import estimate
+from rfdag.simulate import linear_sem, random_dag, sample
+
+DEGREE, WIDTH = 8, 8
+
+
+def processor(work: Callable[[], rfdag.Result]) -> tuple[rfdag.Result, dict[str, float]]:
+    """Return a result and its timings, turned from the clock on the wall to the processor's."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    result = work()
+    share = (time.process_time() - cpu) / (time.perf_counter() - wall)
+    return result, {name: seconds * share for name, seconds in result.timings.items()}
+
+
+def measure(p: int) -> dict[str, float]:
+    """Return the constants as one size gives them."""
+    n = 2 * p
+    rows = sample(linear_sem(random_dag(p, degree=DEGREE, rng=1), rng=1), n, rng=1)
+    _, hard = processor(lambda: rfdag.learn(rows, rule="rfd", n_jobs=1, progress=False))
+    plain, beams = processor(lambda: rfdag.learn(rows, beam=WIDTH, refine=False, n_jobs=1, progress=False))
+    whole, default = processor(lambda: rfdag.learn(rows, n_jobs=1, progress=False))
+    states = WIDTH * len(plain.attempts)
+    followed = sum(attempt.width for attempt in whole.attempts)
+    polishing = default["elimination"] + default["refinement"] - beams["elimination"] * followed / states
+    expected = estimate(n, p, whole.settings).seconds / estimates._slowness()
+    return {
+        "p": p,
+        "MOMENTS": hard["moments"] / (n * p**2),
+        "PRECISION": hard["precision"] / p**3,
+        "REMOVALS": hard["elimination"] / p**3,
+        "STATE": beams["elimination"] / states / p**estimates.POWER_OF_STATE,
+        "POLISHING": max(polishing, 0.0) / estimates.ORDERS_POLISHED / p**2,
+        "default (s)": sum(default.values()),
+        "expected (s)": expected,
+    }
+
+
+def product() -> float:
+    """Return the least time of the product that machines are compared by."""
+    matrix = np.random.default_rng(0).normal(size=(384, 384))
+    times = []
+    for _ in range(50):
+        start = time.perf_counter()
+        matrix @ matrix
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[200, 400, 800, 1600])
+    options = parser.parse_args()
+    warnings.simplefilter("ignore", NumericalWarning)
+    with threadpool_limits(1):
+        measure(60)
+        rows = [measure(p) for p in options.sizes]
+        print(markdown([{name: f"{value:.3g}" for name, value in row.items()} for row in rows]))
+        print(f"PRODUCT = {product():.2g}")
+    for name in ("MOMENTS", "PRECISION", "REMOVALS", "STATE", "POLISHING"):
+        print(f"{name} = {median(row[name] for row in rows):.2g}")
+
+
+if __name__ == "__main__":
+    main()

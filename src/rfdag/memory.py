@@ -1,0 +1,101 @@
+"""Memory: what is free for use, and what a beam takes of it."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+
+from rfdag.errors import OptionError
+
+CGROUPS = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat"),
+    (
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        "/sys/fs/cgroup/memory/memory.stat",
+    ),
+)
+"""Where containers tell their limit, their use, and how much of that is only a cache of files; in both versions."""
+
+
+TRIFLE = 2**26
+"""Bytes that are always there: to look at what is free takes longer than a beam of that size."""
+
+
+def available_memory() -> float:
+    """Return the bytes of memory free for use, or infinity where nothing says.
+
+    The least counts of what the system has left, what a container may still take, and what a limit on the address
+    space of this process leaves.
+    """
+    return min(_left_to_the_system(), _left_to_the_container(), _left_to_the_process())
+
+
+def bytes_of_beam(p: int, width: int) -> float:
+    """Return what a beam over p variables takes: two matrices for every state."""
+    return 2.0 * 8 * width * p * p
+
+
+def beam_fits(p: int, width: int) -> bool:
+    """Return whether a beam takes less than half of what is free; of a trifle it does without a look."""
+    needed = bytes_of_beam(p, width)
+    return needed < TRIFLE or needed < available_memory() / 2
+
+
+def widest_beam(p: int) -> int:
+    """Return how wide a beam may be to fit; 0 if none does."""
+    free = available_memory() / 2
+    return 2**30 if math.isinf(free) else max(0, math.ceil(free / bytes_of_beam(p, 1)) - 1)
+
+
+def require_beam(p: int, width: int) -> None:
+    """Raise unless a beam of this width fits, and say which would."""
+    if beam_fits(p, width):
+        return
+    free = available_memory()
+    widest, most = widest_beam(p), int(math.sqrt(free / 2 / bytes_of_beam(1, width)))
+    raise OptionError(
+        f"A beam of width {width} over {p} variables needs {bytes_of_beam(p, width) / 1e9:.1f} GB; "
+        f"{free / 1e9:.1f} GB are free, and a beam may take half of that: enough for {most} variables. "
+        + (f"Use beam={widest} or less. " if widest else "Use rule='rfd', which needs no beam. ")
+        + "Columns that fall into groups can be learnt with precision='blocks'."
+    )
+
+
+def _left_to_the_system() -> float:
+    try:
+        with open("/proc/meminfo") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return 1024.0 * int(line.split()[1])
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (OSError, ValueError, AttributeError):
+        return math.inf
+
+
+def _left_to_the_container() -> float:
+    for limit, usage, details in CGROUPS:
+        try:
+            used = float(Path(usage).read_text())
+            for line in Path(details).read_text().splitlines():
+                name, _, number = line.partition(" ")
+                used -= float(number) if name == "inactive_file" else 0.0
+            return max(0.0, float(Path(limit).read_text()) - used)
+        except (OSError, ValueError):
+            # No such file, or "max": no limit.
+            continue
+    return math.inf
+
+
+def _left_to_the_process() -> float:
+    try:
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit == resource.RLIM_INFINITY:
+            return math.inf
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        return max(0.0, float(limit - pages * resource.getpagesize()))
+    except (ImportError, OSError, ValueError):
+        return math.inf

@@ -1,0 +1,119 @@
+"""What a run is expected to take, and the refusal of what cannot fit."""
+
+from __future__ import annotations
+
+import logging
+import math
+import tracemalloc
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import rfdag
+from rfdag import estimates, memory
+from rfdag.errors import OptionError
+from rfdag.estimates import estimate
+from rfdag.settings import Settings
+from rfdag.simulate import linear_sem, random_dag, sample
+
+SETTINGS = [
+    Settings(),
+    Settings(rule="rfd"),
+    Settings(rule="soft", beam=16, restarts=0),
+    Settings(rule="soft", refine=False),
+    Settings(rule="gsp", runs=3),
+    Settings(penalty=(1.0, 2.0, 4.0)),
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_more_work_is_expected_to_take_longer(settings):
+    def seconds(rows, columns, **changes):
+        return estimate(rows, columns, replace(settings, **changes)).seconds
+
+    times = [seconds(2 * p, p) for p in (10, 100, 1000, 10_000)]
+    assert all(math.isfinite(time) and time > 0 for time in times)
+    assert times == sorted(times)
+    assert seconds(10**7, 100) > seconds(1000, 100)
+    sizes = [estimate(2 * p, p, settings).bytes for p in (10, 100, 1000, 10_000)]
+    assert sizes == sorted(sizes)
+    assert estimate(2000, 1000, settings, threads=4).seconds < estimate(2000, 1000, settings).seconds
+    if settings.rule == "soft":
+        assert seconds(2000, 1000, beam=64) > seconds(2000, 1000, beam=1)
+        assert seconds(10**5, 10**4, time_limit=1.0) <= 4.0
+
+
+@pytest.mark.parametrize(
+    ("settings", "p"),
+    [
+        (Settings(rule="rfd"), 300),
+        (Settings(rule="soft", beam=8, refine=False), 120),
+        (Settings(rule="soft", beam=32, restarts=0), 120),
+    ],
+)
+def test_memory_is_within_a_factor_of_two(settings, p):
+    rows = sample(linear_sem(random_dag(p, degree=6, rng=1), rng=1), 2 * p, rng=1)
+    options = {"rule": settings.rule, "beam": settings.beam, "refine": settings.refine, "restarts": settings.restarts}
+    rfdag.learn(rows, **options)
+    tracemalloc.start()
+    try:
+        rfdag.learn(rows, **options)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    expected = estimate(*rows.shape, settings, threads=2).bytes
+    assert peak / 2 < expected < 2 * peak
+
+
+def test_a_long_run_is_announced_and_a_short_one_is_not(caplog):
+    said = []
+    check = estimates.forewarned(lambda rows, columns: None, Settings(), 1, said.append)
+    with caplog.at_level(logging.INFO, logger="rfdag"):
+        check(100, 10)
+        assert said == []
+        check(10**7, 3000)
+    assert len(said) == 1
+    assert "Expected: about" in said[0]
+    assert "GB of memory" in said[0]
+    assert said[0] in caplog.messages
+
+
+def test_what_cannot_fit_is_refused_before_any_work(monkeypatch):
+    rows = np.random.default_rng(1).normal(size=(300, 100))
+    for module in (memory, estimates):
+        monkeypatch.setattr(module, "available_memory", lambda: 1e6)
+        monkeypatch.setattr(module, "TRIFLE", 0)
+    with pytest.raises(OptionError, match=r"100 columns need .*matrices.*enough for \d+ columns.*precision='blocks'"):
+        rfdag.learn(rows, precision="dense")
+    # The size that is named does fit, and one more does not.
+    settings = Settings(rule="rfd")
+    with pytest.raises(OptionError, match=r"enough for (\d+) columns") as refusal:
+        estimates.require_fit(10_000, settings)
+    most = int(str(refusal.value).split("enough for ")[1].split()[0])
+    estimates.require_fit(most, settings)
+    with pytest.raises(OptionError, match="columns need"):
+        estimates.require_fit(most + 1, settings)
+
+
+def test_a_beam_that_cannot_fit_names_one_that_does(monkeypatch):
+    for module in (memory, estimates):
+        monkeypatch.setattr(module, "available_memory", lambda: 2e9)
+        monkeypatch.setattr(module, "TRIFLE", 0)
+    settings = Settings(beam=10_000)
+    with pytest.raises(OptionError, match=r"beam of width 10000 over 200 variables.*Use beam=\d+ or less") as refusal:
+        estimates.require_fit(200, settings)
+    widest = int(str(refusal.value).split("Use beam=")[1].split()[0])
+    estimates.require_fit(200, Settings(beam=widest))
+    with pytest.raises(OptionError, match="beam of width"):
+        estimates.require_fit(200, Settings(beam=widest + 1))
+
+
+def test_free_memory_is_the_least_of_what_the_limits_leave(tmp_path, monkeypatch):
+    files = [tmp_path / name for name in ("max", "current", "stat")]
+    for file, text in zip(files, ("1000000\n", "700000\n", "anon 5\ninactive_file 200000\n"), strict=True):
+        file.write_text(text)
+    monkeypatch.setattr(memory, "CGROUPS", (tuple(map(str, files)),))
+    assert memory.available_memory() == 500_000
+    files[0].write_text("max\n")
+    assert memory.available_memory() > 500_000
