@@ -6,20 +6,26 @@ import time
 import warnings as python_warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Literal
 
 from rfdag import data as data_
+from rfdag.blocks import in_blocks, learn_blocks
 from rfdag.doubts import doubts_about
 from rfdag.eliminate import LostPrecision
-from rfdag.eliminate.threads import thread_count
+from rfdag.eliminate.threads import one_blas_thread, thread_count
 from rfdag.errors import NumericalError, NumericalWarning
-from rfdag.files import TextFormat
+from rfdag.estimates import forewarned
+from rfdag.files import Table, TextFormat
+from rfdag.gpu_moments import DeviceMoments, on_host
 from rfdag.moments import Moments
+from rfdag.on_gpu import checker
 from rfdag.progress import Progress
 from rfdag.refine.polish import Deadline
 from rfdag.result import Result
-from rfdag.searching import choose_engine, find_order, refine_order
+from rfdag.searching import Found, choose_engine, find_order, refine_order
 from rfdag.settings import Settings
+from rfdag.sparse import Sparse
 
 
 def learn(
@@ -38,6 +44,7 @@ def learn(
     pairs: Literal["all", "neighbours"] = "all",
     tolerance: float = 1e-8,
     max_paths: int = 1000,
+    precision: Literal["auto", "dense", "blocks"] = "auto",
     parents: Literal["auto", "bic", "threshold"] = "auto",
     refine: bool | Literal["auto"] = "auto",
     penalty: float | Sequence[float] = 2.0,
@@ -49,6 +56,7 @@ def learn(
     header: bool | None = None,
     n_jobs: int | None = None,
     random_state: int | None = None,
+    device: Literal["cpu", "cuda"] = "cpu",
     progress: bool | Callable[[float], None] | None = None,
 ) -> Result:
     """Find the causal order of the variables, and with it the DAG and its Markov equivalence class.
@@ -56,11 +64,16 @@ def learn(
     Parameters
     ----------
     data
-        Rows × columns: a NumPy array, a pandas, polars or Arrow frame, or the path of a CSV, TSV, NPY or NPZ
-        file. With ``input``, a matrix or a DAG in any of these forms; a DAG also as a networkx.DiGraph.
+        Rows × columns: a NumPy array, a pandas, polars or Arrow frame, or the path of a CSV, TSV, NPY, NPZ, Parquet or
+        Feather file. Larger than memory: a path, a folder or list of such files, an Arrow dataset or stream, or a Dask
+        DataFrame or Array, which are read in pieces. With ``input``, a matrix or a DAG as an array, a frame or a file;
+        a DAG also as a networkx.DiGraph.
     input
         What ``data`` is: "data"; "correlation", "covariance" or "precision" matrix; or "dag", which plays an
-        exact oracle of conditional independence.
+        exact oracle of conditional independence. A precision matrix or a DAG may be a SciPy sparse array (of any
+        format, or a file written by scipy.sparse.save_npz): p may then be a million, no p × p array is made, and the
+        result holds sparse arrays. Sparse input is eliminated once, by rule "rfd" (which is also what "soft" means
+        there) or a baseline: there is no refinement and no search over covered edges.
     n_samples
         Number of rows behind a matrix. A precision matrix without it is taken as exact.
     names
@@ -78,7 +91,7 @@ def learn(
         exact input a beam runs only if a width is given.
     rescoring
         Whether a beam scores every candidate anew at every step ("exact") or only the neighbours of what was removed,
-        and all at every fifth step ("lazy"). "auto" is lazy on sparse graphs.
+        and all at times ("lazy"). "auto" is lazy on sparse graphs.
     depth
         How many removals "rfd" looks ahead while no candidate is certified, the paper's w; 1 unless given. For "gsp",
         how many covered edges in a row may be turned without loss of an edge; without bound unless given.
@@ -88,11 +101,17 @@ def learn(
         Level of the test that decides whether a partial correlation is an edge. Unused on exact input.
     pairs
         Which pairs count as removed or filled on data: "all", the paper's definition, or "neighbours" of the
-        candidate only, which is the same in the population and less noisy. Exact input always uses the latter.
+        candidate only, which is the same in the population and less noisy. Exact and sparse input always use the
+        latter.
     tolerance
         Size of a partial correlation that counts as zero in an exact precision matrix.
     max_paths
         How many paths a search of depth > 1 follows at once; ``result.trace.capped`` tells if that bit.
+    precision
+        Whether data are learnt as a whole from a p × p matrix of partial correlations ("dense"), or in blocks of
+        columns that hardly correlate with each other ("blocks"), which are found without any p × p array: for 10⁵
+        columns and more. The result then holds sparse arrays. "auto" is "dense" where eight such matrices fit into the
+        free memory.
     parents
         How a variable's parents are chosen among its predecessors: "bic" grows and shrinks them by the Gaussian
         BIC; "threshold" takes its neighbours at its removal, the paper's D_π at level alpha. "auto" is "bic" for
@@ -124,6 +143,10 @@ def learn(
         Seed of everything random: ties of rule "rfd" and the baselines, the order in which refinement tries variables,
         and its restarts. With None, ties go to the leftmost column, which is removed first and so comes later in the
         order, and the rest uses seed 0.
+    device
+        "cuda" computes moments, scores and eliminations on a GPU through CuPy (the extra ``cuda``), in double precision
+        like the CPU; refinement and graphs stay on the CPU. Orders are the CPU's, ties aside. No device, an error of
+        its own or too little memory on it are told before any work.
     progress
         None shows a bar on a terminal if the run takes longer than two seconds, True always, False never; a
         function is called with the share done.
@@ -161,6 +184,7 @@ def learn(
         pairs=pairs,
         tolerance=tolerance,
         max_paths=max_paths,
+        precision=precision,
         parents=parents,
         refine=refine,
         penalty=penalty,
@@ -168,6 +192,7 @@ def learn(
         restarts=restarts,
         time_limit=time_limit,
         random_state=random_state,
+        device=device,
     )
     deadline = Deadline.after(time_limit)
     threads = thread_count(n_jobs)
@@ -179,40 +204,57 @@ def learn(
             n_samples=n_samples,
             names=names,
             form=TextFormat(delimiter, decimal, header),
-            check_size=settings.require_rows,
+            check_size=forewarned(checker(settings), settings, threads, bar.say),
+            moments=DeviceMoments.from_data if device == "cuda" else Moments.from_data,
             threads=threads,
             report=report,
+            in_blocks=in_blocks(settings, input),
         )
         clock.lap("moments")
-        engine = choose_engine(evidence, settings, threads, bar)
-        clock.lap("precision")
         with _naming(evidence.names):
-            found = find_order(evidence, engine, settings, threads, deadline, bar)
-            clock.lap("elimination")
-            found = refine_order(found, evidence, settings, threads, deadline, bar)
-        clock.lap("refinement")
+            if isinstance(evidence, Table):
+                found: Found = learn_blocks(evidence, settings, threads, deadline, bar, clock.lap)
+            else:
+                found = _learn_whole(evidence, settings, threads, deadline, bar, clock.lap)
     result = Result(
         names=evidence.names,
         order=tuple(evidence.names[at] for at in found.order),
         dag=found.dag,
         trace=found.elimination.trace,
-        moments=evidence if isinstance(evidence, Moments) else None,
-        n_samples=evidence.n_samples if isinstance(evidence, Moments) else None,
+        moments=on_host(evidence) if isinstance(evidence, Moments) else None,
+        n_samples=len(evidence.values) if isinstance(evidence, Table) else evidence.n_samples,
         score=found.score,
-        gamma=0.0 if found.scored is None else found.scored.gamma,
+        gamma=found.gamma,
         attempts=found.attempts,
         path=found.path,
         settings=settings,
         input=input,
+        regressions=found.regressions,
         timings=clock.laps,
-        warnings=(
-            *doubts_about(evidence, found, engine.settled, settings),
-            *found.notes,
-        ),
+        warnings=found.notes,
     )
     for warning in result.warnings:
         python_warnings.warn(warning, NumericalWarning, stacklevel=2)
     return result
+
+
+def _learn_whole(
+    evidence: Moments | data_.Oracle | Sparse,
+    settings: Settings,
+    threads: int,
+    deadline: Deadline,
+    bar: Progress,
+    lap: Callable[[str], None],
+) -> Found:
+    """Choose an engine, eliminate, refine; doubts about the numbers become the first notes."""
+    engine = choose_engine(evidence, settings, threads, bar)
+    lap("precision")
+    with one_blas_thread():
+        found = find_order(evidence, engine, settings, threads, deadline, bar)
+        lap("elimination")
+        found = refine_order(found, evidence, settings, threads, deadline, bar)
+        lap("refinement")
+    return replace(found, notes=(*doubts_about(evidence, found, engine.settled, settings), *found.notes))
 
 
 @contextmanager

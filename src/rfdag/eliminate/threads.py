@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from functools import cache
 from numbers import Integral
 from typing import TypeVar
+
+from threadpoolctl import ThreadpoolController
 
 from rfdag.errors import OptionError
 
@@ -30,6 +33,16 @@ def thread_count(n_jobs: int | None) -> int:
 @cache
 def _pool(threads: int, process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="rfdag")
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """Keep BLAS and LAPACK to the thread that calls them, where threads of our own share the work."""
+    return _libraries().limit(limits=1, user_api="blas")
 
 
 def share(work: Callable[[int, int], T], threads: int) -> list[T]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+import math
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.eliminate.beam import SoftStates, beam_search
-from rfdag.errors import OptionError
-from rfdag.files import available_memory
+from rfdag.device import free_memory, require_memory
+from rfdag.eliminate.gpu_soft import GpuBeam, bytes_of_states
+from rfdag.eliminate.soft import SoftBeam
+from rfdag.memory import beam_fits, require_beam
 from rfdag.refine.bic import ScoredOrder
 from rfdag.refine.polish import Deadline, descend
 
@@ -21,13 +25,33 @@ Floats = NDArray[np.float64]
 Width = int | Literal["auto"]
 Rescoring = Literal["auto", "exact", "lazy"]
 
+
+
+class Setting(NamedTuple):
+    """One way to weigh edges: their weight rises from 0 at z² = noise to 1 at noise + c; μ is that of the future."""
+
+    c: float
+    mu: float
+    noise: float = 0.0
+
+
 # Chosen on Erdős–Rényi graphs with p = 20 … 200 (seeds 20 to 27 of the tuning runs). In dense graphs most weak
 # edges are real and a removal must be judged by what it costs now; in sparse ones most are noise, and what
 # lies ahead tells more.
-DENSE_SETTINGS = ((4.0, 0.4), (3.0, 0.3), (6.0, 0.25))
-SPARSE_SETTINGS = ((6.0, 0.5), (9.0, 0.45), (9.0, 0.7))
+DENSE_SETTINGS = (Setting(4.0, 0.4), Setting(3.0, 0.3), Setting(6.0, 0.25))
+SPARSE_SETTINGS = (Setting(6.0, 0.5), Setting(9.0, 0.45), Setting(9.0, 0.7))
+# Over many variables the sum of all that is noise outweighs the edges, and is better left out: chosen at p = 200, 500
+# and 1000 (seeds 20 to 22 and 30 to 34), where it halves the errors of the order.
+LARGE_SETTINGS = (Setting(6.0, 0.5, 3.0), Setting(8.0, 0.45, 2.0), Setting(6.0, 0.6, 2.0))
+
 DENSE_FROM = 0.3
 """Share of pairs with a clear partial correlation from which a graph counts as dense."""
+
+LARGE_FROM = 150
+"""Number of variables from which a sparse graph counts as large."""
+
+MANY, FAR = 500, 2.8
+"""Number of variables from which only those with z > 2.8 count as neighbours, instead of 2.5: chance makes enough."""
 
 NARROWEST, WIDEST, WIDER = 8, 128, 4
 """Widths that "auto" tries: 8, 32 and 128."""
@@ -35,8 +59,14 @@ NARROWEST, WIDEST, WIDER = 8, 128, 4
 SMALL, WIDEST_OF_SMALL = 50, 512
 """Number of variables up to which a wide beam costs little: "auto" then goes on to 512, with all settings."""
 
-LAZY_STEPS = 5
-"""Steps after which a lazy beam computes all gains anew."""
+MOST_AT_ONCE = 6e6
+"""Width times p² up to which "auto" widens a beam."""
+
+WORTH_A_THREAD = 1e6
+"""Width times p³ from which it pays to start threads for a beam."""
+
+LAZY_STEPS = ((1000, 32), (LARGE_FROM, 16), (0, 5))
+"""Numbers of variables, and steps after which a lazy beam of at least so many scores everything anew."""
 
 SCORED_PER_BEAM = 2
 """Orders of each beam whose BIC is computed; the cheapest by the soft cost."""
@@ -54,6 +84,7 @@ class Attempt:
     mu: float
     width: int
     score: float
+    noise: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -73,7 +104,7 @@ class Outcome:
 class _Trial:
     """What came of one setting: its order and score before refinement, and the order after it."""
 
-    setting: tuple[float, float]
+    setting: Setting
     eliminated: NDArray[np.int64]
     score: float
     scored: ScoredOrder
@@ -94,6 +125,7 @@ def search_orders(
     generator: np.random.Generator | None = None,
     deadline: Deadline | None = None,
     report: Callable[[float], None] = lambda share: None,
+    device: str = "cpu",
 ) -> Outcome:
     """Return the order of least BIC that a portfolio of beams finds.
 
@@ -109,8 +141,8 @@ def search_orders(
     width
         Number of states a beam keeps, or "auto".
     rescoring
-        "exact" computes every candidate's gain at every step, "lazy" only those of neighbours of what was removed
-        (all at every fifth step); "auto" is lazy on sparse graphs, where that loses nothing.
+        "exact" scores every candidate at every step, "lazy" only neighbours of what was removed (all at times, see
+        `LAZY_STEPS`); "auto" is lazy on sparse graphs, where that loses nothing.
     penalty, gamma
         λ and γ of the BIC: an edge costs λ ln n + 2 γ ln p.
     refine
@@ -123,17 +155,25 @@ def search_orders(
         When to stop; the first round of beams always runs.
     report
         Is told the share done of the beam under way.
+    device
+        Where beams run: "cpu", or "cuda", where ``partial`` then lies.
     """
     generator = generator or np.random.default_rng(0)
     deadline = deadline or Deadline()
     p = len(partial)
     worth = worth or n_samples
-    _require_memory(p, NARROWEST if width == "auto" else width)
+    on_gpu = device == "cuda"
+    fits = _fits_on_gpu if on_gpu else beam_fits
+    if on_gpu:
+        require_memory(p, NARROWEST if width == "auto" else width, bytes_of_states)
+    else:
+        require_beam(p, NARROWEST if width == "auto" else width)
     live = settings_for(partial, worth)
-    lazy = live == SPARSE_SETTINGS if rescoring == "auto" else rescoring == "lazy"
+    sparse = live != DENSE_SETTINGS
+    lazy = sparse if rescoring == "auto" else rescoring == "lazy"
     # Refinement is cheap on sparse graphs and tells a good order from a promising one; on dense graphs it costs
     # more than the beams, and the best order before it is the best after it.
-    each = refine and live == SPARSE_SETTINGS
+    each = refine and sparse
     now = NARROWEST if width == "auto" else width
     best: _Trial | None = None
     attempts: list[Attempt] = []
@@ -146,13 +186,20 @@ def search_orders(
             raise _Stopped
         report(share)
 
-    def attempt(setting: tuple[float, float], generator: np.random.Generator) -> _Trial | None:
-        c, mu = setting
-        states = SoftStates(
-            partial, worth, now, c=c, rescore_every=LAZY_STEPS if lazy else 1, threads=threads // workers
+    def attempt(setting: Setting, generator: np.random.Generator) -> _Trial | None:
+        kind = GpuBeam if on_gpu else functools.partial(SoftBeam, threads=1 if quick else threads // workers)
+        beam = kind(
+            partial,
+            worth,
+            now,
+            setting.mu,
+            c=setting.c,
+            noise=setting.noise,
+            z_near=2.5 if p < MANY else FAR,
+            rescore_every=steps_between_scores(p) if lazy else 1,
         )
         try:
-            orders = beam_search(states, now, mu, report=watch).orders[:SCORED_PER_BEAM]
+            orders = beam.search(watch).orders[:SCORED_PER_BEAM]
         except _Stopped:
             return None
         scored = min((ScoredOrder(correlation, n_samples, order, penalty, gamma) for order in orders), key=_total)
@@ -166,10 +213,11 @@ def search_orders(
     try:
         while True:
             # Beams side by side where there are several, the states of one beam side by side where there is one.
-            workers = min(threads, len(live)) if _fits(p, now * len(live)) else 1
-            with ThreadPoolExecutor(workers) as pool:
+            workers = min(threads, len(live)) if fits(p, now * len(live)) else 1
+            quick = now * p**3 < WORTH_A_THREAD
+            with nullcontext() if quick or workers == 1 else ThreadPoolExecutor(workers) as pool:
                 try:
-                    trials = pool.map(attempt, live, generator.spawn(len(live)))
+                    trials = (pool.map if pool else map)(attempt, live, generator.spawn(len(live)))
                     found = [trial for trial in trials if trial is not None]
                 except KeyboardInterrupt:
                     # Leaving the pool waits for its workers; let them end at their next step.
@@ -177,14 +225,20 @@ def search_orders(
                     raise
             if not found:
                 break
-            attempts += [Attempt(*trial.setting, now, trial.score) for trial in found]
+            attempts += [
+                Attempt(trial.setting.c, trial.setting.mu, now, trial.score, trial.setting.noise) for trial in found
+            ]
             found.sort(key=lambda trial: _total(trial.scored))
             improved = best is None or _total(found[0].scored) < _total(best.scored)
             if improved:
                 best = found[0]
             agreed = len(found) > 1 and _total(found[0].scored) == _total(found[-1].scored)
             wider = now * WIDER
-            too_wide = wider > (WIDEST_OF_SMALL if p <= SMALL else WIDEST) or not _fits(p, wider)
+            too_wide = (
+                wider > (WIDEST_OF_SMALL if p <= SMALL else WIDEST)
+                or wider * p * p > MOST_AT_ONCE
+                or not fits(p, wider)
+            )
             if width != "auto" or not improved or agreed or too_wide or deadline.passed():
                 break
             if p > SMALL:
@@ -201,11 +255,22 @@ def search_orders(
     return Outcome(best.scored, tuple(attempts), best.eliminated, interrupted)
 
 
-def settings_for(partial: Floats, n_samples: int) -> tuple[tuple[float, float], ...]:
-    """Return the (c, μ) to try: those for dense or for sparse graphs, by the share of clear edges."""
+def steps_between_scores(p: int) -> int:
+    """Return after how many steps a lazy beam over p variables scores everything anew.
+
+    >>> steps_between_scores(500)
+    16
+    """
+    return next(steps for least, steps in LAZY_STEPS if p >= least)
+
+
+def settings_for(partial: Floats, n_samples: int) -> tuple[Setting, ...]:
+    """Return the settings to try: those for dense, sparse or large sparse graphs, by the share of clear edges."""
     p = len(partial)
-    clear = (n_samples - p + 1) * partial[np.triu_indices(p, 1)] ** 2 > 2.5**2
-    return DENSE_SETTINGS if clear.mean() > DENSE_FROM else SPARSE_SETTINGS
+    clear = np.count_nonzero(np.abs(partial) > 2.5 / math.sqrt(n_samples - p + 1)) - p
+    if clear > DENSE_FROM * p * (p - 1):
+        return DENSE_SETTINGS
+    return SPARSE_SETTINGS if p < LARGE_FROM else LARGE_SETTINGS
 
 
 def _total(scored: ScoredOrder) -> float:
@@ -213,19 +278,5 @@ def _total(scored: ScoredOrder) -> float:
     return round(scored.total, 6)
 
 
-def _bytes(p: int, width: int) -> float:
-    return 2.0 * 8 * width * p * p
-
-
-def _fits(p: int, width: int) -> bool:
-    return _bytes(p, width) < available_memory() / 2
-
-
-def _require_memory(p: int, width: int) -> None:
-    if not _fits(p, width):
-        largest = int(available_memory() / 2 / _bytes(p, 1))
-        raise OptionError(
-            f"A beam of width {width} over {p} variables needs {_bytes(p, width) / 1e9:.1f} GB; "
-            f"{available_memory() / 1e9:.1f} GB are free. "
-            + (f"Use beam={largest} or less." if largest else "Use rule='rfd', which needs no beam.")
-        )
+def _fits_on_gpu(p: int, width: int) -> bool:
+    return bytes_of_states(p, width) < free_memory() / 2
