@@ -48,9 +48,12 @@ def is_unit(x):
 
 
 @kernel()
-def list_lengths(children, child_start, parents, parent_start, mark, lengths):
-    """Count each node's neighbours in the moral graph: children, parents and its children's other parents."""
-    for i in range(len(lengths)):
+def list_lengths(children, child_start, parents, parent_start, first, last, mark, lengths):
+    """Count the neighbours of nodes first … last − 1 in the moral graph: children, parents, their other parents.
+
+    ``mark`` holds no more than i when node i is counted, as zeros do at the beginning.
+    """
+    for i in range(first, last):
         mark[i] = i + 1
         for at in range(child_start[i], child_start[i + 1] + 1):
             c = i if at == child_start[i + 1] else children[at]
@@ -61,17 +64,17 @@ def list_lengths(children, child_start, parents, parent_start, mark, lengths):
                 if mark[parents[e]] != i + 1:
                     mark[parents[e]] = i + 1
                     lengths[i] += 1
-    mark[:] = 0
 
 
 @kernel()
-def precision(children, child_start, parents, parent_start, weights, variances, state):
-    """Write Σ_c ω_c b_c b_cᵀ into the lists, b_c = 1 at c and −weight at its parents: (I − A) Ω (I − A)ᵀ.
+def precision(children, child_start, parents, parent_start, begin, end, weights, variances, state):
+    """Write rows begin … end − 1 of Σ_c ω_c b_c b_cᵀ into the lists, b_c = 1 at c and −weight at its parents.
 
-    ``weights`` are those of the edges in the order of ``parents``; lists have their starts already, and no entries.
+    That is (I − A) Ω (I − A)ᵀ. ``weights`` are those of the edges in the order of ``parents``; lists have their starts
+    already, and no entries.
     """
     neighbour, value, mark = state.neighbour, state.value, state.mark
-    for i in range(len(state.start)):
+    for i in range(begin, end):
         first = state.start[i]
         total = 0
         own = 0

@@ -6,7 +6,7 @@ oracle. They answer as the dense engines do, but hold lists of neighbours instea
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -33,11 +33,11 @@ RULES = {
 MOST_VARIABLES = 2**kernels.DEGREE_BITS - 1
 """Variables up to which a degree has its place in a key."""
 
-PATIENCE = 5_000_000
-"""List entries a kernel looks at before it comes back: some 50 ms."""
+PATIENCE = 1_000_000
+"""List entries a kernel looks at before it comes back: less than 100 ms."""
 
-AT_ONCE = 50_000
-"""Variables scored between two reports at the beginning."""
+AT_ONCE = 10_000
+"""Variables that are scored, drawn or removed again between two chances to interrupt."""
 
 DROP, DROP_SHARE = 1e-12, 1e-4
 """|K| that counts as cancelled to nothing: the first, or this share of the threshold if that is less."""
@@ -163,8 +163,7 @@ class _SparseEngine:
         return self._state
 
     def _score_all(self, rule: int, report: Callable[[float], None]) -> None:
-        for first in range(0, self.size, AT_ONCE):
-            last = min(first + AT_ONCE, self.size)
+        for first, last in _pieces(self.size):
             kernels.score_range(self._state, first, last, self._taus, rule)
             report(0.2 * last / self.size)
         kernels.plant(self._state)
@@ -291,7 +290,8 @@ class SparseOracleEngine(_SparseEngine):
         )
         graph = (children.indices, children.indptr, parents.indices, parents.indptr)
         mark, lengths = np.zeros(size, np.int32), np.zeros(size, np.int64)
-        field.list_lengths(*graph, mark, lengths)
+        for first, last in _pieces(size):
+            field.list_lengths(*graph, first, last, mark, lengths)
         rooms = lengths + lengths // 4 + 2
         used = int(rooms.sum())
         state = _new_state(size, used + used // 8 + 64, np.int64, moving=False)
@@ -299,7 +299,8 @@ class SparseOracleEngine(_SparseEngine):
         state.start[1:] = np.cumsum(rooms)[:-1]
         state.counters[lists.TAIL] = used
         state.counters[lists.ENTRIES] = lengths.sum()
-        field.precision(*graph, weights, variances, state)
+        for first, last in _pieces(size):
+            field.precision(*graph, first, last, weights, variances, state)
         return state
 
     def _draw_anew(self) -> None:
@@ -313,7 +314,7 @@ class SparseOracleEngine(_SparseEngine):
                 self._state, done = self._draw(), 0
             elif status == lists.NO_ROOM:
                 self._make_room(int(gone[done]))
-            more, status = kernels.repeat(self._state, gone[done:], self._drop)
+            more, status = kernels.repeat(self._state, gone[done : done + AT_ONCE], self._drop)
             done += more
         self._state.record[:] = old.record
         self._state.random[:] = old.random
@@ -398,6 +399,10 @@ def _new_state(size: int, pool: int, kind: type, *, moving: bool) -> lists.State
         queue=np.zeros(size, np.int32),
         after=np.zeros(size, kind),
     )
+
+
+def _pieces(size: int) -> Iterator[tuple[int, int]]:
+    return ((first, min(first + AT_ONCE, size)) for first in range(0, size, AT_ONCE))
 
 
 def _changes(before: Integers, after: Integers, size: int) -> tuple[Integers, Integers]:
