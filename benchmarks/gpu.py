@@ -1,6 +1,6 @@
 """The elimination on a GPU: time by part, the floor set by the memory's bandwidth, agreement with the CPU.
 
-    python benchmarks/gpu.py [--sizes 1000,5000,10000,20000] [--repeats 3] [--out FILE]
+    python benchmarks/gpu.py [--sizes 1000,5000,10000,20000] [--repeats 3] [--tests] [--out FILE]
 
 Data have n = 2p rows and average degree 8, simulated on the device. Every time is the median of the repeats; the copy
 bandwidth is measured in the same run. Writes benchmarks/results/scaling_gpu.json.
@@ -11,6 +11,8 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from datetime import date
@@ -20,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from rfdag import simulate
-from rfdag.compilation import njit
+from rfdag.compilation import COMPILED
 from rfdag.device import cupy, require_device
 from rfdag.eliminate import DenseEngine, FisherZ, OracleEngine, eliminate
 from rfdag.eliminate.gpu import GpuEngine
@@ -29,11 +31,10 @@ from rfdag.eliminate.gpu_soft import GpuBeam
 from rfdag.eliminate.soft import SoftBeam
 from rfdag.gpu_moments import DeviceMoments
 from rfdag.moments import Moments
-from rfdag.refine.portfolio import FAR, LARGE_SETTINGS, LAZY_STEPS_OF_LARGE
+from rfdag.refine.portfolio import FAR, LARGE_SETTINGS, steps_between_scores
 
 DEGREE = 8
 WEIGHTS = LARGE_SETTINGS[0]
-LAZY = LAZY_STEPS_OF_LARGE
 RESULTS = Path(__file__).resolve().parent / "results" / "scaling_gpu.json"
 Row = dict[str, Any]
 
@@ -112,13 +113,15 @@ def by_part(p: int, repeats: int, bandwidth: float) -> Row:
     row["condition"] = kept["moments"].condition()
     del kept["moments"]
     cp.get_default_memory_pool().free_all_blocks()
-    greedy(kept["partial"][:256, :256], n, LAZY)
-    row["lazy"] = seconds(lambda: greedy(kept["partial"], n, LAZY), repeats)
+    lazily = steps_between_scores(p)
+    greedy(kept["partial"][:256, :256], n, lazily)
+    row["lazy"] = seconds(lambda: greedy(kept["partial"], n, lazily), repeats)
+    row["steps between scores"] = lazily
     row["exact"] = seconds(lambda: greedy(kept["partial"], n, 1), repeats if p <= 10_000 else 1)
     row["lazy, with moments and inverse"] = row["moments"] + row["inverse"] + row["lazy"]
-    # Each step reads and writes what is left of one triangle; the lazy rule every sixteenth only.
+    # Each step reads and writes what is left of one triangle; under the lazy rule only some do.
     row["floor of exact"] = 8 * p**3 / 3 / bandwidth
-    row["floor of lazy"] = row["floor of exact"] / LAZY
+    row["floor of lazy"] = row["floor of exact"] / lazily
     row["ratio of exact"] = row["exact"] / row["floor of exact"]
     row["ratio of lazy"] = row["lazy"] / row["floor of lazy"]
     return row
@@ -136,8 +139,8 @@ def beam(p: int, width: int) -> Row:
     """Time a beam of the lazy soft rule."""
     partial = DeviceMoments.from_data(draw(p)).partial_on_device()
     row: Row = {"what": "soft", "p": p, "n": 2 * p, "degree": DEGREE, "width": width}
-    row["select compiled"] = njit is not None
-    row["lazy"] = seconds(lambda: soft(GpuBeam, partial, 2 * p, width, LAZY).search(), 1)
+    row["select compiled"] = COMPILED
+    row["lazy"] = seconds(lambda: soft(GpuBeam, partial, 2 * p, width, steps_between_scores(p)).search(), 1)
     return row
 
 
@@ -153,7 +156,8 @@ def agreement(p: int) -> list[Row]:
     moments = Moments.from_data(draw(p))
     partial = moments.partial_correlations()
     rows: list[Row] = []
-    for width, every in ((1, LAZY), (1, 1), (8, LAZY)):
+    lazily = steps_between_scores(p)
+    for width, every in ((1, lazily), (1, 1), (8, lazily)):
         ours = soft(GpuBeam, partial, n, width, every).search()
         start = time.perf_counter()
         theirs = soft(SoftBeam, partial, n, width, every, threads=8).search()
@@ -175,12 +179,31 @@ def agreement(p: int) -> list[Row]:
     return rows
 
 
+def tests_passed() -> str:
+    """Run the tests of the engines and of the GPU; return how many passed."""
+    root = Path(__file__).resolve().parent.parent
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "tests/test_gpu.py",
+        "tests/test_engines.py",
+    ]
+    said = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False).stdout
+    print(said)
+    return said.strip().splitlines()[-1].strip("= ")
+
+
 def main() -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", default="1000,5000,10000,20000")
-    parser.add_argument("--rfd", default="1000,5000")
+    parser.add_argument("--rfd", default="1000,5000,10000")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--tests", action="store_true", help="also run the tests, and keep their count")
     parser.add_argument("--out", type=Path, default=RESULTS)
     chosen = parser.parse_args()
     require_device()
@@ -194,6 +217,8 @@ def main() -> None:
         "cuda": cp.cuda.runtime.runtimeGetVersion(),
         "copy bandwidth, TB/s": bandwidth / 1e12,
     }
+    if chosen.tests:
+        about["tests"] = tests_passed()
     print(json.dumps(about))
     rows: list[Row] = []
 
@@ -204,7 +229,7 @@ def main() -> None:
         chosen.out.write_text(json.dumps({"about": about, "rows": rows}, indent=1) + "\n", encoding="utf-8")
         cp.get_default_memory_pool().free_all_blocks()
 
-    if njit is not None:
+    if COMPILED:
         for row in agreement(1000):
             keep(row)
     for p in map(int, chosen.sizes.split(",")):

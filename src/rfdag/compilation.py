@@ -20,6 +20,9 @@ SLOW = (
     "numba is not installed: rfdag runs its kernels as plain Python, about a hundred times slower. "
     "Install it with: pip install numba"
 )
+COMPILED = njit is not None
+"""Whether kernels are compiled."""
+
 logger = logging.getLogger("rfdag")
 
 
@@ -32,7 +35,7 @@ def kernel(*, fastmath: bool | set[str] = False) -> Callable[[Callable[..., Any]
     """
 
     def compiled(function: Callable[..., Any]) -> Any:
-        if njit is None:
+        if not COMPILED:
             return function
         try:
             return njit(nogil=True, cache=True, fastmath=fastmath)(function)
@@ -44,7 +47,7 @@ def kernel(*, fastmath: bool | set[str] = False) -> Callable[[Callable[..., Any]
 
 def announce(kernel: Any, say: Callable[[str], None]) -> None:
     """Say that ``kernel`` and its fellows will be compiled, unless they are or their cache is on disk."""
-    if njit is None:
+    if not COMPILED:
         _warn_once()
     elif not (kernel.signatures or _cached(kernel)):
         logger.info(MESSAGE)

@@ -103,9 +103,10 @@ def _largest(fits: Callable[[int], bool], below: int) -> int:
 
 
 @cache
-def kernels(name: str) -> Any:
-    """Return the compiled kernels of one CUDA file beside the engines."""
-    source = files("rfdag.eliminate").joinpath("cuda", f"{name}.cu").read_text(encoding="utf-8")
+def kernels(*names: str) -> Any:
+    """Return the compiled kernels of some CUDA files beside the engines, which are read as one."""
+    folder = files("rfdag.eliminate").joinpath("cuda")
+    source = "\n".join(folder.joinpath(f"{name}.cu").read_text(encoding="utf-8") for name in names)
     return Kernels(cupy().RawModule(code=source, options=("--std=c++17",)))
 
 

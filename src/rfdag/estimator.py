@@ -67,6 +67,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: int | None = None,
+        device: Literal["cpu", "cuda"] = "cpu",
     ) -> None:
         self.rule = rule
         self.beam = beam
@@ -85,6 +86,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.device = device
 
     def fit(self, X: Any, y: None = None) -> Self:
         """Learn the order of the columns of X, which may also be a path, a dataset or a Dask collection; y is ignored."""

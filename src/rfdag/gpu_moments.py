@@ -169,10 +169,9 @@ def _factor(rows: _Rows) -> tuple[Any, Floats]:
             second = _cholesky(_products_of_solved(rows, first, safe))
             if second is not None:
                 return second @ first, cp.asnumpy(norms)
-    factor = None
+    factor = cp.empty((0, len(safe)))
     for piece in rows:
-        scaled = piece / safe
-        factor = cp.linalg.qr(scaled if factor is None else cp.concatenate([factor, scaled]), mode="r")
+        factor = cp.linalg.qr(cp.concatenate([factor, piece / safe]), mode="r")
     sizes = cp.sqrt((factor * factor).sum(axis=0))
     return factor / cp.where(sizes > 0, sizes, 1.0), cp.asnumpy(norms * sizes)
 

@@ -19,7 +19,7 @@ from rfdag.estimates import forewarned
 from rfdag.files import Table, TextFormat
 from rfdag.gpu_moments import DeviceMoments, on_host
 from rfdag.moments import Moments
-from rfdag.on_gpu import checker
+from rfdag.on_gpu import checker, problems_of
 from rfdag.progress import Progress
 from rfdag.refine.polish import Deadline
 from rfdag.result import Result
@@ -196,7 +196,7 @@ def learn(
     )
     deadline = Deadline.after(time_limit)
     threads = thread_count(n_jobs)
-    with Progress(progress) as bar:
+    with Progress(progress) as bar, problems_of(device):
         report = bar.stage("Reading")
         evidence = data_.read(
             data,

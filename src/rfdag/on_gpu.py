@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from rfdag.device import require_device, require_memory
+from rfdag.device import reporting, require_device, require_memory
 from rfdag.eliminate.gpu import bytes_of_engine
 from rfdag.eliminate.gpu_soft import bytes_of_states
 from rfdag.gpu_moments import bytes_of_moments
@@ -26,6 +27,17 @@ def checker(settings: Settings) -> Callable[[int, int], None]:
         require_memory(columns, width_of(settings), lambda p, width: bytes_needed(settings, rows, p, width))
 
     return check
+
+
+@contextmanager
+def problems_of(device: str) -> Iterator[None]:
+    """Turn what the device reports in the middle of the work into an error of ours."""
+    if device == "cpu":
+        yield
+    else:
+        require_device()
+        with reporting():
+            yield
 
 
 def width_of(settings: Settings) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from rfdag.compilation import announce
 from rfdag.data import Oracle
+from rfdag.device import require_memory
 from rfdag.eliminate import (
     DenseEngine,
     Elimination,
@@ -25,7 +27,11 @@ from rfdag.eliminate import _dense_kernels as dense_kernels
 from rfdag.eliminate import _oracle_kernels as oracle_kernels
 from rfdag.eliminate import _sparse_kernels as sparse_kernels
 from rfdag.eliminate.beam import EngineStates, beam_search
+from rfdag.eliminate.gpu import GpuEngine, bytes_of_engine
+from rfdag.eliminate.gpu_oracle import GpuOracleEngine, bytes_of_oracle
+from rfdag.eliminate.sparse import SparseEngine, SparseOracleEngine
 from rfdag.errors import OptionError
+from rfdag.gpu_moments import DeviceMoments
 from rfdag.graphs.dag import Graph
 from rfdag.moments import Moments, Regressions
 from rfdag.progress import Progress
@@ -80,16 +86,21 @@ def choose_engine(evidence: Moments | Oracle | Sparse, settings: Settings, threa
         refuse_options(settings)
         announce(sparse_kernels.run, bar.say)
         return evidence.engine(settings)
+    on_gpu = settings.device == "cuda"
     if isinstance(evidence, Oracle):
+        if on_gpu:
+            require_memory(len(evidence.names), 0, lambda p, _: bytes_of_oracle(p))
+            return GpuOracleEngine(evidence.dag)
         announce(oracle_kernels.score, bar.say)
         return OracleEngine(evidence.dag, threads=threads)
     announce(dense_kernels.marginalise, bar.say)
     n = evidence.n_samples
+    engine = GpuEngine if on_gpu else partial(DenseEngine, threads=threads)
     if few_rows(evidence, settings):
         assert n is not None
         evidence.refuse_copies()
         bar.stage("Averaging models")
-        partial = averaged_partial_correlations(
+        averaged = averaged_partial_correlations(
             evidence.correlation,
             n,
             penalty=settings.penalties[settings.searched],
@@ -97,13 +108,15 @@ def choose_engine(evidence: Moments | Oracle | Sparse, settings: Settings, threa
             threads=threads,
             generator=settings.generator(),
         )
-        return DenseEngine(partial, FisherZ(n + len(partial), settings.alpha), pairs=settings.pairs, threads=threads)
-    return DenseEngine(
-        evidence.partial_correlations(),
+        return engine(averaged, FisherZ(n + len(averaged), settings.alpha), pairs=settings.pairs)
+    if on_gpu:
+        require_memory(len(evidence.names), 0, lambda p, _: bytes_of_engine(p))
+        evidence = DeviceMoments.of(evidence)
+    return engine(
+        evidence.partial_on_device() if isinstance(evidence, DeviceMoments) else evidence.partial_correlations(),
         Tolerance(settings.tolerance) if n is None else FisherZ(n, settings.alpha),
         # Without noise both scopes agree (Proposition 1), and the pairs of neighbours are far fewer.
         pairs="neighbours" if n is None else settings.pairs,
-        threads=threads,
         recompute=None if n is None else evidence.partial_correlations,
         settled=max(1e-10, 1e-15 * evidence.condition()),
     )
@@ -127,6 +140,7 @@ def find_order(
     """Find an order as the rule says: by a search over whole orders, or by choosing one removal after the other."""
     report = bar.stage("Eliminating")
     if isinstance(evidence, Sparse):
+        assert isinstance(engine, SparseEngine | SparseOracleEngine)
         elimination, regressions = eliminate_evidence(evidence, engine, settings, report)
         return Found(elimination.order, elimination.dag, elimination, regressions=regressions)
     exact = isinstance(evidence, Oracle) or evidence.n_samples is None
@@ -163,9 +177,9 @@ def _search_by_bic(
         raise OptionError("On data only rules 'rfd' and 'gsp' look ahead by depth; rule 'soft' does so by its beam.")
     assert isinstance(evidence, Moments)
     assert evidence.n_samples is not None
-    assert isinstance(engine, DenseEngine)
+    assert isinstance(engine, DenseEngine | GpuEngine)
     outcome = search_orders(
-        engine.partial,
+        engine.on_device if isinstance(engine, GpuEngine) else engine.partial,
         evidence.correlation,
         evidence.n_samples,
         worth=evidence.n_samples + len(evidence.names) if few_rows(evidence, settings) else None,
@@ -178,6 +192,7 @@ def _search_by_bic(
         generator=settings.generator(),
         deadline=deadline,
         report=report,
+        device=settings.device,
     )
     elimination = replay(engine, outcome.eliminated)
     notes = (INTERRUPTED,) if outcome.interrupted else ()

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self, TypeGuard
 
 import numpy as np
 
+from rfdag.device import DEVICES
 from rfdag.eliminate.rules import find_rule
 from rfdag.eliminate.thresholds import FisherZ, Tolerance
 from rfdag.errors import DataError, OptionError
@@ -33,6 +34,7 @@ FEWEST_ROWS = 3
 
 PAIRS = ("all", "neighbours")
 PARENTS = ("auto", "bic", "threshold")
+PRECISIONS = ("auto", "dense", "blocks")
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class Settings:
     pairs: Literal["all", "neighbours"] = "all"
     tolerance: float = 1e-8
     max_paths: int = 1000
+    precision: Literal["auto", "dense", "blocks"] = "auto"
     parents: Literal["auto", "bic", "threshold"] = "auto"
     refine: bool | Literal["auto"] = "auto"
     penalty: float | tuple[float, ...] = 2.0
@@ -56,6 +59,7 @@ class Settings:
     restarts: int | Literal["auto"] = "auto"
     time_limit: float | None = None
     random_state: int | None = None
+    device: Literal["cpu", "cuda"] = "cpu"
 
     @classmethod
     def checked(cls, **options: Any) -> Self:
@@ -89,6 +93,12 @@ class Settings:
             _require_whole("random_state", self.random_state, least=0)
         if self.pairs not in PAIRS:
             raise OptionError(f"pairs is 'all' or 'neighbours', not {self.pairs!r}.")
+        if self.precision not in PRECISIONS:
+            raise OptionError(f"precision is 'auto', 'dense' or 'blocks', not {self.precision!r}.")
+        if self.device not in DEVICES:
+            raise OptionError(f"device is 'cpu' or 'cuda', not {self.device!r}.")
+        if self.device == "cuda" and self.precision == "blocks":
+            raise OptionError("Blocks are learnt on the CPU; with precision='blocks' leave device='cuda' out.")
 
     def _check_search(self) -> None:
         if self.beam != "auto":

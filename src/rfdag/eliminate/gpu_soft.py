@@ -21,7 +21,7 @@ TILE = 64
 BASE, SOURCE, GONE, LINES = range(4)
 """Entries of a plan: a state's base, the state it continues, the slot removed, then its vector of each step."""
 
-CHUNK = 256
+CHUNK = 128
 """Neighbours of a candidate whose part in the pending steps waits in shared memory, once as rows, once as columns."""
 
 HEADS = 1024
@@ -46,6 +46,12 @@ class GpuBeam:
     ``rescore_every`` = 1 this is the exact rule.
     """
 
+    _m: int
+    _steps: int
+    _base_of: Integers
+    _slots: Integers
+    _lines: Integers
+
     def __init__(
         self,
         partial: Any,
@@ -59,7 +65,7 @@ class GpuBeam:
         rescore_every: int = 16,
     ) -> None:
         cp = self._cp = cupy()
-        self._kernels = kernels("soft")
+        self._kernels = kernels("soft", "soft_whole", "soft_steps")
         p = len(partial)
         self._n, self._c, self._quiet, self._z_near = float(n_samples), c, noise / c, z_near
         self._width, self._mu, self._every = width, mu, rescore_every
