@@ -32,6 +32,9 @@ app = typer.Typer(
     epilog="Exit status: 0 done, 1 a problem with the data or a file, 2 a problem with the options.",
 )
 EDGES_SHOWN = 60
+ORDER_SHOWN = 1000
+MOST_DRAWN = 100_000
+"""Edges up to which the files for drawing programs are written."""
 OPTIONS = {
     "delimiter": "--delimiter",
     "decimal": "--decimal",
@@ -54,6 +57,8 @@ OPTIONS = {
     "parents": "--parents",
     "time_limit": "--time-limit",
     "max_paths": "--max-paths",
+    "precision": "--precision",
+    "device": "--device",
     "density": "--density",
     "degree": "--degree",
 }
@@ -97,6 +102,21 @@ class Rescoring(StrEnum):
     AUTO = "auto"
     EXACT = "exact"
     LAZY = "lazy"
+
+
+class Precision(StrEnum):
+    """Whether data are learnt as a whole or in blocks."""
+
+    AUTO = "auto"
+    DENSE = "dense"
+    BLOCKS = "blocks"
+
+
+class Device(StrEnum):
+    """Where scores and eliminations are computed."""
+
+    CPU = "cpu"
+    CUDA = "cuda"
 
 
 class Initial(StrEnum):
@@ -171,7 +191,12 @@ def _root(
 @app.command()
 @_reported
 def learn(
-    data: Annotated[Path, typer.Argument(help="CSV, TSV, NPY or NPZ file; the first line names the columns.")],
+    data: Annotated[
+        list[Path],
+        typer.Argument(
+            help="CSV, TSV, NPY, NPZ, Parquet or Feather file, a folder, or several files with the same columns."
+        ),
+    ],
     rule: Annotated[Rule, typer.Option(help="How variables are chosen for removal.")] = Rule.SOFT,
     beam: Annotated[str, typer.Option(help="Partial eliminations that rule soft follows at once, or auto.")] = "auto",
     rescoring: Annotated[Rescoring, typer.Option(help="How often a beam scores anew.")] = Rescoring.AUTO,
@@ -194,6 +219,9 @@ def learn(
     restarts: Annotated[str, typer.Option(help="How often refinement is repeated, or auto.")] = "auto",
     time_limit: Annotated[float | None, typer.Option(help="Seconds after which the best so far is taken.")] = None,
     max_paths: Annotated[int, typer.Option(help="Paths a search of depth > 1 follows at once.")] = 1000,
+    precision: Annotated[
+        Precision, typer.Option(help="Learn data from one matrix, or in blocks of correlated columns.")
+    ] = Precision.AUTO,
     input: Annotated[Input, typer.Option(help="What the file holds.")] = Input.DATA,
     n_samples: Annotated[int | None, typer.Option(help="Rows behind a matrix of moments.")] = None,
     tolerance: Annotated[float, typer.Option(help="What counts as zero in an exact precision matrix.")] = 1e-8,
@@ -204,6 +232,7 @@ def learn(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Break ties at random with this seed.", min=0)] = None,
     jobs: Annotated[int | None, typer.Option(help="Threads; all cores unless given.")] = None,
+    device: Annotated[Device, typer.Option(help="Compute on the CPU, or on a GPU through CuPy.")] = Device.CPU,
     out: Annotated[Path | None, typer.Option(help="Folder for the result's files, made if need be.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -212,7 +241,7 @@ def learn(
         # The summary tells of them in its own words.
         warnings.simplefilter("ignore", NumericalWarning)
         result = rfdag.learn(
-            data,
+            data if len(data) > 1 else data[0],
             input=input.value,  # type: ignore[arg-type]
             n_samples=n_samples,
             rule=rule.value,
@@ -231,11 +260,13 @@ def learn(
             pairs=pairs.value,  # type: ignore[arg-type]
             tolerance=tolerance,
             max_paths=max_paths,
+            precision=precision.value,  # type: ignore[arg-type]
             delimiter=None if delimiter is None else DELIMITERS.get(delimiter, delimiter),
             decimal=decimal,
             header=header,
             n_jobs=jobs,
             random_state=seed,
+            device=device.value,  # type: ignore[arg-type]
             progress=False if as_json else None,
         )
     files: list[Path] = []
@@ -377,13 +408,14 @@ def _numbers(name: str, text: str) -> float | tuple[float, ...]:
 
 
 def _files_of(result: rfdag.Result) -> dict[str, str]:
-    return {
+    texts = {
         "result.json": result.to_json(),
         "edges.csv": result.to_csv(),
         "order.txt": "".join(f"{_printable(name)}\n" for name in result.order),
-        "graph.dot": result.to_dot(),
-        "graph.graphml": result.to_graphml(),
     }
+    if len(result.edges) <= MOST_DRAWN:
+        texts |= {"graph.dot": result.to_dot(), "graph.graphml": result.to_graphml()}
+    return texts
 
 
 def _print_result(result: rfdag.Result, files: list[Path]) -> None:
@@ -395,7 +427,10 @@ def _print_result(result: rfdag.Result, files: list[Path]) -> None:
         highlight=False,
     )
     console.print("\n[bold]Causal order[/bold] (causes first)")
-    console.print(Padding(" → ".join(_escape(name) for name in result.order), (0, 0, 0, 2)), highlight=False)
+    shown = " → ".join(_escape(name) for name in result.order[:ORDER_SHOWN])
+    more = len(result.order) - ORDER_SHOWN
+    rest = f" → … and {more} more; --out writes them all." if more > 0 else ""
+    console.print(Padding(shown + rest, (0, 0, 0, 2)), highlight=False)
     edges = result.edges
     undecided = sum(not edge.directed for edge in edges)
     console.print(
@@ -407,8 +442,8 @@ def _print_result(result: rfdag.Result, files: list[Path]) -> None:
         table.add_column(heading, justify="right")
     for edge in edges[:EDGES_SHOWN]:
         numbers = [getattr(edge, name) for name in statistics]
-        shown = ["" if number is None else f"{number:+.3g}" for number in numbers]
-        table.add_row(_escape(edge.source), "→" if edge.directed else "–", _escape(edge.target), *shown)
+        cells = ["" if number is None else f"{number:+.3g}" for number in numbers]
+        table.add_row(_escape(edge.source), "→" if edge.directed else "–", _escape(edge.target), *cells)
     if edges:
         console.print(table)
     if len(edges) > EDGES_SHOWN:
