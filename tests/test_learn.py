@@ -64,18 +64,18 @@ def test_a_time_limit_returns_what_there_is(rows):
 
 
 def test_an_interrupt_returns_the_best_so_far(rows, monkeypatch):
-    from rfdag.refine import portfolio
+    from rfdag.eliminate.soft import SoftBeam
 
     calls = []
-    search = portfolio.beam_search
+    search = SoftBeam.search
 
-    def interrupted(states, width, mu, **options):
-        calls.append(width)
+    def interrupted(beam, report):
+        calls.append(beam)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return search(states, width, mu, **options)
+        return search(beam, report)
 
-    monkeypatch.setattr(portfolio, "beam_search", interrupted)
+    monkeypatch.setattr(SoftBeam, "search", interrupted)
     with pytest.warns(rfdag.errors.NumericalWarning, match="interrupted"):
         found = rfdag.learn(rows)
     assert len(calls) >= 3
