@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= auto
 
-.PHONY: demo test lint format bench peers clean help
+.PHONY: demo test lint format bench scaling peers clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -41,6 +41,13 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	@touch $(STAMP)
+
+scaling: $(STAMP)  ## measure what time and memory grow with (hours); writes docs/scaling.md
+	$(BIN)/python benchmarks/dense.py
+	$(BIN)/python benchmarks/sparse.py
+	$(BIN)/python benchmarks/streaming.py
+	@echo "On a machine with a CUDA device, run benchmarks/gpu.py too, and then benchmarks/scaling.py."
+	$(BIN)/python benchmarks/scaling.py
 
 peers: $(STAMP)  ## install the peers that `rfdag bench` compares with, each in its own environment
 	$(BIN)/rfdag bench --setup

@@ -7,18 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 
-from report import ROOT
+from look import DARK, GREY, PALE, WARM, begin, save
 from rfdag.eliminate.beam import SoftStates
 from rfdag.graphs import topological_order
 from rfdag.moments import Moments
 from rfdag.refine.bic import ScoredOrder, price_of_edge
 from rfdag.simulate import linear_sem, random_dag, sample
-
-DARK, WARM, PALE = "#1f4e79", "#c55a11", "#9aa5b1"
 
 
 def weight_of_an_edge(ax: Any) -> None:
@@ -27,7 +24,7 @@ def weight_of_an_edge(ax: Any) -> None:
     c = 6.0
     ax.plot(z, (z > 3.29).astype(float), color=PALE, lw=2, ls="--")
     ax.plot(z, np.minimum(z**2 / c, 1), color=DARK, lw=2.5)
-    ax.text(3.35, 0.42, "counted:\n0 or 1, at\nα = .001", color="#5f6b76")
+    ax.text(3.35, 0.42, "counted:\n0 or 1, at\nα = .001", color=GREY)
     ax.text(0.05, 0.72, "weighed:\nmin(z²/c, 1)\nc = 6", color=DARK)
     ax.set(xlabel="|z|, the evidence for an edge", ylabel="what the edge counts for", ylim=(-0.03, 1.08), xlim=(0, 5))
     ax.set_title("An edge's weight")
@@ -89,7 +86,7 @@ def beam(ax: Any, width: int = 2, mu: float = 0.5) -> None:
                 )
             left = ", ".join(name for name in names if name not in key)
             ax.text(
-                x, y, f"{{{left}}}\n{value[key]:.2f}", ha="center", va="center", color="black" if chosen else "#5f6b76",
+                x, y, f"{{{left}}}\n{value[key]:.2f}", ha="center", va="center", color="black" if chosen else GREY,
                 bbox={"boxstyle": "round", "fc": "#e8f0f8" if chosen else "white", "ec": DARK if chosen else PALE},
             )  # fmt: skip
             places[key] = (x, y)
@@ -104,15 +101,12 @@ def beam(ax: Any, width: int = 2, mu: float = 0.5) -> None:
 
 def main() -> None:
     """Draw."""
-    mpl.rcParams |= {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "rfdag"}
+    begin()
     figure, axes = plt.subplots(1, 3, figsize=(15, 4.6), width_ratios=(0.9, 1, 1.25), layout="constrained")
     weight_of_an_edge(axes[0])
     guide(axes[1])
     beam(axes[2])
-    folder = ROOT / "docs" / "figures"
-    folder.mkdir(exist_ok=True)
-    figure.savefig(folder / "soft.svg", metadata={"Date": None})
-    plt.close(figure)
+    save(figure, "soft")
 
 
 if __name__ == "__main__":

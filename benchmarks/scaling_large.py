@@ -1,0 +1,187 @@
+"""The sections of docs/scaling.md about what is too large for the dense engine or one CPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import scaling_figures as figures
+from measurement import Row
+from scaling_text import NOTHING, Check, Section, at_most, measured, number, table, verdict
+
+SPARSE_SECONDS = {100_000: 5.0, 1_000_000: 60.0}
+SPARSE_MEMORY = 8.0
+"""Seconds and gigabytes in which oracle DAGs of those sizes are to be ordered."""
+
+GPU_SECONDS = {10_000: 3.0, 20_000: 12.0}
+GPU_WHOLE = 1.3
+"""Seconds of an elimination on a GPU, and how many times that with correlation and inverse."""
+
+STREAM_MEMORY = 1.0
+"""Gigabytes in which a Parquet file of any length is to be read and summed up."""
+
+
+def sparse(content: dict[str, Any], folder: Path) -> Section:
+    """Order sparse DAGs and precision matrices."""
+    parts: dict[str, list[Row]] = {name: content[name]["rows"] for name in ("oracle", "precision") if name in content}
+    checks: list[Check] = []
+    tables = []
+    titles = {
+        "oracle": "DAGs of average degree 4 as exact oracles",
+        "precision": "Exact precision matrices of such DAGs",
+    }
+    for name, rows in parts.items():
+        lines = []
+        for row in rows:
+            line = {column: entry for column, entry in row.items() if column != "kind"}
+            bound = SPARSE_SECONDS.get(row["p"]) if name == "oracle" else None
+            if bound is not None:
+                in_time = at_most(f"sparse DAG, p = {number(row['p'])}", row["learn (s)"], bound, " s")
+                within = at_most(f"sparse DAG, p = {number(row['p'])}", row["peak memory (GB)"], SPARSE_MEMORY, " GB")
+                checks += [in_time, within]
+                line["target"] = f"{in_time.target}, {within.target}"
+                line["held"] = "yes" if in_time.held and within.held else "**no**"
+            lines.append(line)
+        power = content[name].get("exponent")
+        grows = f" Time grows with p to the power {power}." if power is not None else ""
+        tables.append(f"{titles[name]}.{grows}\n\n{table(lines, digits=5)}\n{measured(content[name])}")
+    figures.sparse(parts, SPARSE_SECONDS, folder)
+    text = """## Sparse input
+
+`rfdag.learn` on SciPy sparse arrays: checks, elimination and result, no p × p array anywhere. Removing a variable
+touches only pairs of its neighbours, so what counts is the size of neighbourhoods and not p. The floor of a DAG is what
+SciPy takes to moralise it, A + Aᵀ + A Aᵀ.
+
+![Seconds and gigabytes against the number of variables](figures/scaling_sparse.svg)
+
+"""
+    return Section(text + "\n".join(tables), checks)
+
+
+def blocks(content: dict[str, Any], folder: Path) -> Section:
+    """Learn data of many columns in blocks."""
+    part = content["blocks"]
+    lines = [{column: entry for column, entry in row.items() if column != "kind"} for row in part["rows"]]
+    text = f"""## Many columns in blocks
+
+`precision="blocks"` screens correlations tile by tile, takes the connected components as blocks and learns each with
+the dense engine (here `beam=1, restarts=0`). The data: independent blocks of 1 to 500 columns, Erdős–Rényi of average
+degree 4 within each, weights ±[.25, 1], unit noise. The order error is the share of compelled true edges that the order
+turns round. Blocks that chance joins are learnt as one. There is no target of time, only that it can be done.
+
+{table(lines, digits=5)}
+{measured(part)}"""
+    return Section(text)
+
+
+def gpu(content: dict[str, Any], folder: Path) -> Section:
+    """Eliminate on a GPU."""
+    about, rows = content["about"], content["rows"]
+    by_part = sorted((row for row in rows if "ratio of lazy" in row), key=lambda row: row["p"])
+    checks: list[Check] = []
+    lines: list[Row] = []
+    for row in by_part:
+        line: Row = {name: row[name] for name in ("p", "n", "transfer", "moments", "inverse", "lazy", "exact")}
+        line["all, lazy"] = row["lazy, with moments and inverse"]
+        bound = GPU_SECONDS.get(row["p"])
+        if bound is not None:
+            alone = at_most(f"GPU, p = {number(row['p'])}, lazy", row["lazy"], bound, " s")
+            whole = at_most(f"GPU, p = {number(row['p'])}, with correlation and inverse", line["all, lazy"],
+                            round(GPU_WHOLE * bound, 3), " s")  # fmt: skip
+            checks += [alone, whole]
+            line["target: lazy, all"] = f"{alone.target}, {whole.target}"
+            line["held"] = "yes" if alone.held and whole.held else "**no**"
+        lines.append(line)
+    floors = [
+        {"p": row["p"], "exact (s)": row["exact"], "its floor (s)": row["floor of exact"],
+         "exact / floor": row["ratio of exact"], "lazy (s)": row["lazy"], "its floor (s), lazy": row["floor of lazy"],
+         "lazy / floor": row["ratio of lazy"]}
+        for row in by_part
+    ]  # fmt: skip
+    others = [
+        {"what": row["what"] if row.get("width", 1) == 1 else f"soft, lazy, B = {row['width']}", "p": row["p"],
+         "time (s)": row.get("seconds", row.get("lazy"))}
+        for row in rows
+        if row not in by_part and "same order" not in row
+    ]  # fmt: skip
+    agreement = [
+        {"elimination": row["what"], "p": row["p"], "same order as the CPU": "yes" if row["same order"] else "**no**"}
+        for row in rows
+        if "same order" in row
+    ]
+    if by_part:
+        figures.gpu(by_part, GPU_SECONDS, folder)
+    same = f"Orders beside the CPU's, on the same data:\n\n{table(agreement)}\n" if agreement else ""
+    rest = f"Other rules, seconds of the elimination alone:\n\n{table(others)}\n" if others else ""
+    bandwidth = number(about["copy bandwidth, TB/s"])
+    text = f"""## GPU
+
+`device="cuda"`, double precision, degree 8, n = 2p: seconds from rows on the host to an order, part by part. "All" is
+correlation, inverse and lazy elimination; "moments" includes the transfer of the rows.
+
+Measured on {about["date"]}: {about["device"]}, CUDA {about["cuda"]}, CuPy {about["cupy"]}.
+
+![Seconds on a GPU against the number of variables](figures/scaling_gpu.svg)
+
+{table(lines)}
+The floor is the bytes moved over the bandwidth of a copy within the device, {bandwidth} TB/s in the same run: each
+exact step reads and writes what is left of one triangle, 8p³/3 bytes in all; the lazy rule does so once for many steps.
+
+{table(floors)}
+{rest}{same}"""
+    return Section(text, checks)
+
+
+def streaming(content: dict[str, Any], folder: Path) -> Section:
+    """Read data larger than memory."""
+    checks: list[Check] = []
+    lines: list[Row] = []
+    for row in content["rows"]:
+        check = None
+        if row["source"] == "Parquet":
+            words = f"{number(row['rows'])} rows of Parquet, {row['threads']} thread{'s' if row['threads'] > 1 else ''}"
+            check = at_most(words, row["peak memory (GB)"], STREAM_MEMORY, " GB")
+            checks.append(check)
+        lines.append({**row, **verdict(check)})
+    text = f"""## Data larger than memory
+
+Correlations of {content["columns"]} columns, read once in pieces and summed up by merged triangular factors. Every run
+is a process of its own; where an address space is named, it is limited to that, below the size of the file. The floor
+is reading the same file with pyarrow (or Dask) and doing nothing. All columns have a mean of a million times their
+scale; the largest error is that of any correlation. Target: at most 1 GB of memory for Parquet.
+
+{table(lines)}
+*{content["about"].strip("*")}*
+"""
+    return Section(text, checks)
+
+
+def memory(sources: dict[str, dict[str, Any]]) -> Section:
+    """Collect the peaks of memory of all that was measured."""
+    lines: list[Row] = []
+
+    def add(what: str, size: str, row: Row, peak: str, before: str | None = None) -> None:
+        started = NOTHING if before is None else row.get(before, NOTHING)
+        lines.append({"what": what, "size": size, "peak (GB)": row[peak], "of which before the call (GB)": started})
+
+    grown = sources.get("dense", {}).get("growth", {}).get("rows", [])
+    for row in sorted(grown, key=lambda row: row["p"]):
+        if row["density"] is None:
+            size = f"p = {number(row['p'])}, n = {number(row['n'])}"
+            add("`learn(X)`", size, row, "peak memory (GB)", "before memory (GB)")
+    names = {"oracle": "sparse DAG", "precision": "sparse precision", "blocks": "data in blocks"}
+    for kind, what in names.items():
+        for row in sources.get("sparse", {}).get(kind, {}).get("rows", []):
+            add(what, f"p = {number(row['p'])}", row, "peak memory (GB)", "before (GB)")
+    for row in sources.get("streaming", {}).get("rows", []):
+        size = f"{number(row['rows'])} rows, file of {row['file (GB)']} GB, threads: {row['threads']}"
+        add(f"moments of {row['source']}", size, row, "peak memory (GB)")
+    if not lines:
+        return Section("")
+    text = f"""## Memory
+
+Peaks of whole processes, libraries included. What was there before the call is data, interpreter and compiled kernels.
+A beam of width B over p variables holds up to 2 B p² doubles.
+
+{table(lines)}"""
+    return Section(text)
