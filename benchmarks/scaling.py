@@ -30,7 +30,8 @@ what was asked for and what was reached, also where that was missed.
 - **A floor** is work that no method of the kind can avoid, timed in the same run on the same data: correlation and
   inverse for dense problems, moralising the DAG for sparse ones, reading the file for data larger than memory, moving
   the bytes for a GPU. Machines are shared and noisy; the ratio to the floor says more than seconds.
-- Times are medians of several runs in which the contenders take turns. Kernels are compiled beforehand.
+- Times are medians of several runs in which the contenders take turns, unless told otherwise. Kernels are compiled
+  beforehand.
 - Unless told otherwise graphs are Erdős–Rényi DAGs with weights ±[.25, 1] and unit noise, columns shuffled and
   standardised, n = 2p rows, and average degree 8.
 - Memory is the peak of the whole process: interpreter, libraries and data included.

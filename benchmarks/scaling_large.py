@@ -94,7 +94,7 @@ def gpu(content: dict[str, Any], folder: Path) -> Section:
         lines.append(line)
     floors = [
         {"p": row["p"], "exact (s)": row["exact"], "its floor (s)": row["floor of exact"],
-         "exact / floor": row["ratio of exact"], "lazy (s)": row["lazy"], "its floor (s), lazy": row["floor of lazy"],
+         "exact / floor": row["ratio of exact"], "steps at once": row.get("steps between scores"), "lazy (s)": row["lazy"], "its floor (s), lazy": row["floor of lazy"],
          "lazy / floor": row["ratio of lazy"]}
         for row in by_part
     ]  # fmt: skip
@@ -114,18 +114,22 @@ def gpu(content: dict[str, Any], folder: Path) -> Section:
     same = f"Orders beside the CPU's, on the same data:\n\n{table(agreement)}\n" if agreement else ""
     rest = f"Other rules, seconds of the elimination alone:\n\n{table(others)}\n" if others else ""
     bandwidth = number(about["copy bandwidth, TB/s"])
+    cuda = f"{about['cuda'] // 1000}.{about['cuda'] % 1000 // 10}"
+    tests = f" Tests on that machine: {about['tests']}." if "tests" in about else ""
     text = f"""## GPU
 
 `device="cuda"`, double precision, degree 8, n = 2p: seconds from rows on the host to an order, part by part. "All" is
-correlation, inverse and lazy elimination; "moments" includes the transfer of the rows.
+correlation, inverse and lazy elimination; "moments" includes the transfer of the rows. Exact eliminations above
+p = 10 000, other rules and wider beams ran once; all else is a median.
 
-Measured on {about["date"]}: {about["device"]}, CUDA {about["cuda"]}, CuPy {about["cupy"]}.
+Measured on {about["date"]}: {about["device"]}, CUDA {cuda}, CuPy {about["cupy"]}.{tests}
 
 ![Seconds on a GPU against the number of variables](figures/scaling_gpu.svg)
 
 {table(lines)}
 The floor is the bytes moved over the bandwidth of a copy within the device, {bandwidth} TB/s in the same run: each
-exact step reads and writes what is left of one triangle, 8p³/3 bytes in all; the lazy rule does so once for many steps.
+exact step reads and writes what is left of one triangle, 8p³/3 bytes in all; the lazy rule does so once for as many
+steps as the table says.
 
 {table(floors)}
 {rest}{same}"""
