@@ -92,12 +92,12 @@ def gpu(content: dict[str, Any], folder: Path) -> Section:
             line["target: lazy, all"] = f"{alone.target}, {whole.target}"
             line["held"] = "yes" if alone.held and whole.held else "**no**"
         lines.append(line)
-    floors = [
-        {"p": row["p"], "exact (s)": row["exact"], "its floor (s)": row["floor of exact"],
-         "exact / floor": row["ratio of exact"], "steps at once": row.get("steps between scores"), "lazy (s)": row["lazy"], "its floor (s), lazy": row["floor of lazy"],
-         "lazy / floor": row["ratio of lazy"]}
-        for row in by_part
-    ]  # fmt: skip
+    columns = {
+        "p": "p", "exact (s)": "exact", "its floor (s)": "floor of exact", "exact / floor": "ratio of exact",
+        "steps at once": "steps between scores", "lazy (s)": "lazy", "its floor (s), lazy": "floor of lazy",
+        "lazy / floor": "ratio of lazy",
+    }  # fmt: skip
+    floors = [{title: row.get(name) for title, name in columns.items()} for row in by_part]
     others = [
         {"what": row["what"] if row.get("width", 1) == 1 else f"soft, lazy, B = {row['width']}", "p": row["p"],
          "time (s)": row.get("seconds", row.get("lazy"))}
