@@ -256,7 +256,8 @@ def main() -> None:
         limit = LIMIT if text.stat().st_size > LIMIT else 0
         rows += [compare(text, "CSV", "read csv", "moments", threads, options.repeats, limit) for threads in (1, 2)]
     print(markdown(rows))
-    content = {"about": provenance().strip("*\n"), "columns": options.columns, "rows": rows}
+    runs = f"Medians of {options.repeats} runs; load average at the end {os.getloadavg()[1]:.1f}."
+    content = {"about": f"{provenance().strip()[1:-1]} {runs}", "columns": options.columns, "rows": rows}
     write_text(RESULTS / "scaling_streaming.json", json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
