@@ -29,22 +29,22 @@ MATRICES_OF_BIC = 10
 
 # Seconds of one thread for a unit of work, as `python benchmarks/estimates.py` prints them: the processor's time, over
 # graphs of degree 8 with n = 2p. A machine is compared with the one they come from by a product of two matrices.
-PRODUCT = 2.9e-3
+PRODUCT = 2.8e-3
 """The product of two matrices of order 384."""
 
-MOMENTS = 1.0e-10
+MOMENTS = 9.6e-11
 """For every row and pair of columns."""
 
-PRECISION = 7e-11
+PRECISION = 6.5e-11
 """Partial correlations: for p³."""
 
 REMOVALS = 1.4e-9
 """An elimination by hard counts: for p³."""
 
-STATE, POWER_OF_STATE = 6e-8, 2.2
+STATE, POWER_OF_STATE = 4.5e-8, 2.2
 """One state of a beam, followed to the end: for p to this power."""
 
-POLISHING = 1e-6
+POLISHING = 1.1e-6
 """Refining one order: for p²."""
 
 ORDERS_POLISHED = 5
