@@ -194,7 +194,7 @@ def tests_passed() -> str:
     ]
     said = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False).stdout
     print(said)
-    return said.strip().splitlines()[-1].strip("= ")
+    return said.strip().splitlines()[-1].strip("= ").split(" in ")[0]
 
 
 def main() -> None:
