@@ -67,10 +67,8 @@ def test_partial_correlations_eliminate_as_the_dense_ones(rule, threshold, p, de
     assert_same(dense, eliminate_sparse(SparseEngine(sparse.csr_array(K), threshold), rule))
 
 
-@pytest.mark.parametrize("rule", [*RULES, "random"])
-@settings(max_examples=20)
 @given(st.integers(2, 16), st.floats(0.1, 0.6), seeds)
-def test_scores_are_never_stale(rule, p, density, seed):
+def test_scores_are_never_stale(p, density, seed):
     """After every removal, whichever it is, the scores kept are those of an engine that scores all anew."""
     generator = np.random.default_rng(seed)
     dag = random_dag(p, density, generator)
