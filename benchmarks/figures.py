@@ -9,9 +9,9 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from numpy.typing import NDArray
 
 from look import DARK, GREY, PALE, WARM, begin, save
-from rfdag.eliminate.beam import SoftStates
 from rfdag.graphs import topological_order
 from rfdag.moments import Moments
 from rfdag.refine.bic import ScoredOrder, price_of_edge
@@ -58,42 +58,52 @@ def guide(ax: Any) -> None:
     ax.set_title(f"A guide to the score (r = {np.corrcoef(costs, scores)[0, 1]:.3f})")
 
 
+def soft_edges(moments: Moments, variables: tuple[int, ...], c: float = 6.0) -> NDArray[np.float64]:
+    """Return the weights of all edges over some variables."""
+    assert moments.n_samples is not None
+    partial = moments.partial_correlations(variables)
+    weights: NDArray[np.float64] = np.minimum((moments.n_samples - len(variables) + 1) * partial**2 / c, 1.0)
+    np.fill_diagonal(weights, 0.0)
+    return weights
+
+
 def beam(ax: Any, width: int = 2, mu: float = 0.5) -> None:
     """Draw a beam of width 2 on the graph a → c ← b, c → d."""
     names = "abcd"
     dag = np.array([[0, 0, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]])
     rows = sample(linear_sem(dag, rng=1), 400, rng=1)
-    states = SoftStates(Moments.from_data(rows).partial_correlations(), 400, width, c=6.0)
-    paid, removed = np.zeros(1), [""]
+    moments = Moments.from_data(rows)
+    # Per state: the variables removed, in order, and what that has cost.
+    states: dict[str, float] = {"": 0.0}
     places = {"": (0.0, 0.0)}
     ax.text(0, 0, "{a, b, c, d}", ha="center", va="center", bbox={"boxstyle": "round", "fc": "white", "ec": DARK})
     for depth in range(1, 4):
-        step, ahead = states.costs()
-        total = paid[:, None] + step
-        ways: dict[str, list[tuple[int, int]]] = {}
-        for state, variables in enumerate(states.variables):
-            for at, variable in enumerate(variables):
-                ways.setdefault("".join(sorted(removed[state] + names[variable])), []).append((state, at))
-        value = {key: min(total[way] + mu * ahead[way] for way in those) for key, those in ways.items()}
+        ways: dict[str, dict[str, tuple[float, float]]] = {}
+        for removed, spent in states.items():
+            left = tuple(at for at, name in enumerate(names) if name not in removed)
+            paid = soft_edges(moments, left).sum(axis=0)
+            for at, variable in enumerate(left):
+                rest = tuple(other for other in left if other != variable)
+                ahead = soft_edges(moments, rest).sum() / 2
+                key = "".join(sorted(removed + names[variable]))
+                ways.setdefault(key, {})[removed] = spent + paid[at], spent + paid[at] + mu * ahead
+        value = {key: min(worth for _, worth in those.values()) for key, those in ways.items()}
         kept = sorted(value, key=value.__getitem__)[:width]
         for column, key in enumerate(sorted(ways, key=value.__getitem__)):
             x, y = 2.1 * (column - (len(ways) - 1) / 2), -1.25 * depth
             chosen = key in kept
-            for state, _ in ways[key]:
-                start = places[removed[state]]
+            for removed in ways[key]:
+                start = places[removed]
                 ax.plot(
                     [start[0], x], [start[1] - 0.2, y + 0.2], color=DARK if chosen else PALE, lw=1.8 if chosen else 0.8
                 )
-            left = ", ".join(name for name in names if name not in key)
+            remaining = ", ".join(name for name in names if name not in key)
             ax.text(
-                x, y, f"{{{left}}}\n{value[key]:.2f}", ha="center", va="center", color="black" if chosen else GREY,
+                x, y, f"{{{remaining}}}\n{value[key]:.2f}", ha="center", va="center", color="black" if chosen else GREY,
                 bbox={"boxstyle": "round", "fc": "#e8f0f8" if chosen else "white", "ec": DARK if chosen else PALE},
             )  # fmt: skip
             places[key] = (x, y)
-        chosen_ways = [min(ways[key], key=lambda way: total[way]) for key in kept]
-        paid = np.array([total[way] for way in chosen_ways])
-        removed = kept
-        states.extend(np.array([way[0] for way in chosen_ways]), np.array([way[1] for way in chosen_ways]))
+        states = {key: min(spent for spent, _ in ways[key].values()) for key in kept}
     ax.set(xlim=(-5.2, 5.2), ylim=(-4.3, 0.5))
     ax.axis("off")
     ax.set_title("A beam of width 2 on a → c ← b, c → d:\nwhat remains, and paid + μ · ahead", fontsize=11)

@@ -89,7 +89,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         self.device = device
 
     def fit(self, X: Any, y: None = None) -> Self:
-        """Learn the order of the columns of X, which may also be a path, a dataset or a Dask collection; y is ignored."""
+        """Learn the order of the columns of X, or of a path, a dataset or a Dask collection; y is ignored."""
         if lies_elsewhere(X):
             self._remember(learn(X, progress=False, **self.get_params()))
             self.n_features_in_ = len(self.result_.names)

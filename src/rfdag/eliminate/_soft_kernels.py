@@ -76,12 +76,12 @@ class Beam(NamedTuple):
 class Work(NamedTuple):
     """Room of one thread: the neighbours of every variable of one state, and what it takes to score one of them.
 
-    The neighbours of i are index[start[i] : end[i]], with their entries a, and b = 1 / (1 − a²).
+    The neighbours of i are near[start[i] : end[i]], with their entries a, and b = 1 / (1 − a²).
     """
 
     start: np.ndarray
     end: np.ndarray
-    index: np.ndarray
+    near: np.ndarray
     a: np.ndarray
     b: np.ndarray
     row: np.ndarray
@@ -207,7 +207,7 @@ def score_stale(rule, beam, e, work):
     before, after = (rule.n - v + 1.0) / rule.c, (rule.n - v + 2.0) / rule.c
     near_square = rule.z_near * rule.z_near / (rule.n - v + 1.0)
     base, line, u = matrix(beam, beam.now[BANK], beam.base[side, e]), beam.line[side, e], beam.u[side, e]
-    row, near, scale, pending = work.row, work.index, work.scale, work.pending
+    row, near, scale, pending = work.row, work.near, work.scale, work.pending
     for i in range(m):
         if beam.stale[side, e, i]:
             _row_now(base, beam.pool, line, steps, i, row)
@@ -274,10 +274,10 @@ def settle(rule, beam, e, slots, first, step, fresh, work):
             start = end
         beam.paid[side, e, at] = _weigh(goal, v, before, rule.quiet)
         work.start[at] = place
-        place += _list_near(goal, v, near_square, work.index[place:])
+        place += _list_near(goal, v, near_square, work.near[place:])
         work.end[at] = place
         start = work.start[at]
-        _look_up(goal, work.index[start:place], work.a[start:place], work.b[start:place])
+        _look_up(goal, work.near[start:place], work.a[start:place], work.b[start:place])
         goal[at] = 1.0
 
 
@@ -290,7 +290,7 @@ def lighten(rule, beam, e, first, step, fresh, work):
     for k in range(first, v, step):
         mine = slice(work.start[k], work.end[k])
         a, b = work.a[mine], work.b[mine]
-        beam.gains[side, e, k] = _gain(fresh, work.index[mine], a, b, a, nothing, before, after, rule.quiet, entries)
+        beam.gains[side, e, k] = _gain(fresh, work.near[mine], a, b, a, nothing, before, after, rule.quiet, entries)
 
 
 @kernel()

@@ -165,7 +165,7 @@ def _work(p: int, threads: int, every: int) -> kernels.Work:
     return kernels.Work(
         start=np.empty(p, np.int64),
         end=np.empty(p, np.int64),
-        index=np.empty(room, np.int32),
+        near=np.empty(room, np.int32),
         a=np.empty(room),
         b=np.empty(room),
         row=np.empty(p),
