@@ -131,6 +131,7 @@ def test_a_joined_result_can_be_kept(rows, tmp_path):
 def test_auto_is_blocks_where_a_matrix_does_not_fit(rows, monkeypatch):
     p = rows.shape[1]
     assert rfdag.learn(rows).moments is not None
+    monkeypatch.setattr(blocks_, "TRIFLE", 0)
     monkeypatch.setattr(blocks_, "available_memory", lambda: 8 * 8.0 * p**2 - 1)
     with pytest.warns(NumericalWarning, match=f"{p} columns are more than fit.*blocks"):
         found = rfdag.learn(rows)

@@ -24,7 +24,7 @@ from rfdag.eliminate import Elimination, LostPrecision, Trace
 from rfdag.errors import OptionError
 from rfdag.files import Table
 from rfdag.graphs.sparse import same_pattern
-from rfdag.memory import available_memory
+from rfdag.memory import TRIFLE, available_memory
 from rfdag.moments import Moments, Regressions
 from rfdag.progress import Progress
 from rfdag.refine.polish import Deadline
@@ -109,7 +109,8 @@ def learn_blocks(
 
 
 def _fits(columns: int) -> bool:
-    return MATRICES * 8.0 * columns**2 <= available_memory()
+    needed = MATRICES * 8.0 * columns**2
+    return needed < TRIFLE or needed <= available_memory()
 
 
 def _require_fit(largest: int) -> None:

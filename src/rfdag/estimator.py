@@ -101,9 +101,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
             refuse_unusable(as_table(X))
         values = validate_data(self, X, dtype=np.float64)
         names = getattr(self, "feature_names_in_", None)
-        self._remember(
-            learn(values, names=None if names is None else list(names), progress=False, **self.get_params())
-        )
+        self._remember(learn(values, names=None if names is None else list(names), progress=False, **self.get_params()))
         return self
 
     def _remember(self, result: Result) -> None:

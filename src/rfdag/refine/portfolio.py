@@ -26,7 +26,6 @@ Width = int | Literal["auto"]
 Rescoring = Literal["auto", "exact", "lazy"]
 
 
-
 class Setting(NamedTuple):
     """One way to weigh edges: their weight rises from 0 at z² = noise to 1 at noise + c; μ is that of the future."""
 
@@ -134,7 +133,7 @@ def search_orders(
     """Return the order of least BIC that a portfolio of beams finds.
 
     A fixed width runs every setting once. "auto" starts narrow and goes on four times as wide, with the settings
-    that did best, as long as the score improves and the settings disagree.
+    that did best, as long as the score improves and the settings disagree; on sparse graphs only if orders are refined.
 
     Parameters
     ----------
@@ -243,7 +242,9 @@ def search_orders(
                 or wider * p * p > MOST_AT_ONCE
                 or not fits(p, wider)
             )
-            if width != "auto" or not improved or agreed or too_wide or deadline.passed():
+            # Whoever does without refinement wants an answer now; only dense graphs need wide beams for one.
+            hurried = sparse and not refine
+            if width != "auto" or hurried or not improved or agreed or too_wide or deadline.passed():
                 break
             if p > SMALL:
                 live = tuple(trial.setting for trial in found[: max(1, len(live) - 1)])
