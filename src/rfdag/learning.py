@@ -87,8 +87,9 @@ def learn(
         (of parents grown and shrunk) on data, by edges with parents="threshold" and on exact input.
     beam
         How many partial eliminations rule "soft" follows at once. "auto" widens from 8 to 128 while the score
-        improves and its settings disagree (not on sparse graphs with refine=False, which want a quick answer). A beam of width B over p variables holds about 2 · B · p² doubles. On
-        exact input a beam runs only if a width is given.
+        improves and its settings disagree (on sparse graphs only with refinement: without, a quick answer is wanted).
+        A beam of width B over p variables holds about 2 · B · p² doubles. On exact input a beam runs only if a width
+        is given.
     rescoring
         Whether a beam scores every candidate anew at every step ("exact") or only the neighbours of what was removed,
         and all at times ("lazy"). "auto" is lazy on sparse graphs.
