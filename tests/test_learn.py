@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import subprocess
 import sys
 import tracemalloc
@@ -210,6 +211,16 @@ def test_compilation_is_announced_when_nothing_is_cached(tmp_path, caplog):
     (tmp_path / "compilation.announce-17.py311.nbi").touch()
     compilation.announce(Kernel(tmp_path), said.append)
     assert len(said) == 1
+
+
+def test_what_an_earlier_source_left_on_disk_is_removed(tmp_path):
+    old, new = tmp_path / "compilation.announce-1.py311.nbi", tmp_path / "compilation.announce-2.py311.nbi"
+    old.touch()
+    new.touch()
+    os.utime(old, (0, 0))
+    compilation._forget_outdated(Kernel(tmp_path))
+    assert not old.exists()
+    assert new.exists()
 
 
 def test_kernels_are_cached_on_disk(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -38,9 +39,11 @@ def kernel(*, fastmath: bool | set[str] = False) -> Callable[[Callable[..., Any]
         if not COMPILED:
             return function
         try:
-            return njit(nogil=True, cache=True, fastmath=fastmath)(function)
+            kept = njit(nogil=True, cache=True, fastmath=fastmath)(function)
         except RuntimeError:
             return njit(nogil=True, fastmath=fastmath)(function)
+        _forget_outdated(kept)
+        return kept
 
     return compiled
 
@@ -61,8 +64,21 @@ def _warn_once() -> None:
 
 def _cached(kernel: Any) -> bool:
     """Return whether a compiled form is on disk that is no older than the source."""
+    return any(not outdated for _, outdated in _on_disk(kernel))
+
+
+def _forget_outdated(kernel: Any) -> None:
+    """Remove what is on disk of an earlier source: it may speak of types that are gone, which numba trips over."""
+    with suppress(OSError):
+        for entry, outdated in _on_disk(kernel):
+            if outdated:
+                entry.unlink(missing_ok=True)
+
+
+def _on_disk(kernel: Any) -> list[tuple[Path, bool]]:
+    """Return the compiled forms on disk, and whether they are older than the source."""
     source = Path(kernel.py_func.__code__.co_filename)
     name = f"{source.stem}.{kernel.py_func.__qualname__}-*.nbi"
     entries = Path(kernel.stats.cache_path).glob(name) if kernel.stats.cache_path else iter(())
     changed = source.stat().st_mtime
-    return any(entry.stat().st_mtime >= changed for entry in entries)
+    return [(entry, entry.stat().st_mtime < changed) for entry in entries]

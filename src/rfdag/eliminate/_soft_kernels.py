@@ -25,6 +25,9 @@ import numpy as np
 
 from rfdag.compilation import kernel
 
+TILE = 32
+"""Rows and columns of a matrix that are turned over together."""
+
 SHARPNESS = 1e9
 """Parts of one to which costs are compared."""
 
@@ -99,10 +102,9 @@ def matrix(beam, bank, base):
 
 # Sums that only rank candidates may be taken in any order, and must be, to run four at a time.
 @kernel(fastmath={"reassoc", "contract"})
-def _row_now(base, pool, line, steps, i, row):
-    """Store row i of the precision matrix as it is after the pending steps."""
+def _row_now(base, pool, line, steps, i, m, row):
+    """Store the first m entries of row i of the precision matrix as it is after the pending steps."""
     source = base[i]
-    m = len(source)
     for j in range(m):
         row[j] = source[j]
     s = 0
@@ -210,7 +212,7 @@ def score_stale(rule, beam, e, work):
     row, near, scale, pending = work.row, work.near, work.scale, work.pending
     for i in range(m):
         if beam.stale[side, e, i]:
-            _row_now(base, beam.pool, line, steps, i, row)
+            _row_now(base, beam.pool, line, steps, i, m, row)
             _normalise(row, u, m, i)
             beam.paid[side, e, i] = _weigh(row, m, before, rule.quiet)
             found = _list_near(row, m, near_square, near)
@@ -254,31 +256,55 @@ def _piece_ends(slots):
 
 
 @kernel()
-def settle(rule, beam, e, slots, first, step, fresh, work):
-    """Write every ``step``-th row of state e into ``fresh``, all steps applied; find D̃ and neighbours on the way."""
-    side, m, v, steps = beam.now[SIDE], beam.now[SLOTS], beam.now[LEFT], beam.now[PENDING]
-    before = (rule.n - v + 1.0) / rule.c
-    near_square = rule.z_near * rule.z_near / (rule.n - v + 1.0)
+def settle(beam, e, slots, first, step, fresh):
+    """Write every ``step``-th row of state e into ``fresh``, all steps applied, as far as the diagonal."""
+    side, steps = beam.now[SIDE], beam.now[PENDING]
     base, line, u = matrix(beam, beam.now[BANK], beam.base[side, e]), beam.line[side, e], beam.u[side, e]
     ends = _piece_ends(slots)
-    row = np.empty(m)
-    # Lists lie one after the other, those of another thread where all lists of the threads before still have room.
-    place = first * -(-v // step) * (v + 1)
-    for at in range(first, v, step):
-        _row_now(base, beam.pool, line, steps, slots[at], row)
-        _normalise(row, u, m, slots[at])
-        goal = fresh[at]
+    row = np.empty(beam.now[SLOTS])
+    for at in range(first, len(slots), step):
+        i = slots[at]
+        _row_now(base, beam.pool, line, steps, i, i + 1, row)
+        _normalise(row, u, i + 1, i)
         start = 0
         for end in ends:
-            _copy(row[slots[start] :], goal[start:end])
-            start = end
-        beam.paid[side, e, at] = _weigh(goal, v, before, rule.quiet)
-        work.start[at] = place
-        place += _list_near(goal, v, near_square, work.near[place:])
-        work.end[at] = place
-        start = work.start[at]
-        _look_up(goal, work.near[start:place], work.a[start:place], work.b[start:place])
-        goal[at] = 1.0
+            if start > at:
+                break
+            stop = min(end, at + 1)
+            _copy(row[slots[start] :], fresh[at, start:stop])
+            start = stop
+
+
+@kernel()
+def _mirror(fresh, first, last):
+    """Fill rows first to last − 1 beyond the diagonal from below it, a tile at a time."""
+    v = len(fresh)
+    for start in range(first, v, TILE):
+        for i in range(first, last):
+            for j in range(max(start, i + 1), min(start + TILE, v)):
+                fresh[i, j] = fresh[j, i]
+
+
+@kernel()
+def survey(rule, beam, e, first, step, fresh, work):
+    """Complete every ``step``-th tile of rows of state e; find D̃ and the neighbours of each variable there."""
+    side, v = beam.now[SIDE], beam.now[LEFT]
+    before = (rule.n - v + 1.0) / rule.c
+    near_square = rule.z_near * rule.z_near / (rule.n - v + 1.0)
+    tiles = -(-v // TILE)
+    # Lists lie one after the other, those of another thread where all lists of the threads before still have room.
+    place = first * -(-tiles // step) * TILE * (v + 1)
+    for tile in range(first, tiles, step):
+        _mirror(fresh, tile * TILE, min(tile * TILE + TILE, v))
+        for at in range(tile * TILE, min(tile * TILE + TILE, v)):
+            row = fresh[at]
+            row[at] = 0.0
+            beam.paid[side, e, at] = _weigh(row, v, before, rule.quiet)
+            start = place
+            place += _list_near(row, v, near_square, work.near[start:])
+            work.start[at], work.end[at] = start, place
+            _look_up(row, work.near[start:place], work.a[start:place], work.b[start:place])
+            row[at] = 1.0
 
 
 @kernel()
@@ -315,7 +341,8 @@ def fresh_matrix(beam, e):
 def renew(rule, beam, e, work):
     """Apply all pending steps of state e and score all its candidates."""
     slots, fresh = slots_left(beam, e), fresh_matrix(beam, e)
-    settle(rule, beam, e, slots, 0, 1, fresh, work)
+    settle(beam, e, slots, 0, 1, fresh)
+    survey(rule, beam, e, 0, 1, fresh, work)
     lighten(rule, beam, e, 0, 1, fresh, work)
     adopt(beam, e, slots)
 
@@ -415,7 +442,7 @@ def _leave(base, pool, line, steps, m, k, before, quiet, near_square, w, u, paid
     D̃ of every variable loses the pair with k; all else that changes for those not near k is left until the next
     time that everything is scored.
     """
-    _row_now(base, pool, line, steps, k, w)
+    _row_now(base, pool, line, steps, k, m, w)
     u_k = u[k]
     w[k] = 0.0
     for j in range(m):

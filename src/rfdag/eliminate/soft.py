@@ -107,7 +107,8 @@ class SoftBeam:
         else:
             work, slots, fresh = self._work[0], kernels.slots_left(beam, 0), kernels.fresh_matrix(beam, 0)
             threads = self._threads if left * left > WORTH_SHARING else 1
-            share(lambda first, step: kernels.settle(rule, beam, 0, slots, first, step, fresh, work), threads)
+            share(lambda first, step: kernels.settle(beam, 0, slots, first, step, fresh), threads)
+            share(lambda first, step: kernels.survey(rule, beam, 0, first, step, fresh, work), threads)
             share(lambda first, step: kernels.lighten(rule, beam, 0, first, step, fresh, work), threads)
             kernels.adopt(beam, 0, slots)
         kernels.renewed(beam)
@@ -161,7 +162,7 @@ def _room(p: int, width: int, every: int) -> kernels.Beam:
 
 
 def _work(p: int, threads: int, every: int) -> kernels.Work:
-    room = (p + threads) * (p + 1) + 1
+    room = (p + threads * kernels.TILE) * (p + 1) + 1
     return kernels.Work(
         start=np.empty(p, np.int64),
         end=np.empty(p, np.int64),
