@@ -21,6 +21,9 @@ from rfdag.files import write_text
 Row = dict[str, Any]
 Work = Callable[[], object]
 
+PAUSE = 0.2
+"""Seconds between two contenders."""
+
 
 def seconds(work: Work) -> float:
     """Return how long one call takes."""
@@ -32,12 +35,14 @@ def seconds(work: Work) -> float:
 def alternate(contenders: Mapping[str, Work], repeats: int, tell: Callable[[str], None]) -> dict[str, float]:
     """Return the median time of each contender; they take turns, so that a busy machine slows all of them.
 
-    ``tell`` hears the name of each before its turn.
+    ``tell`` hears the name of each before its turn. A pause before each lets the threads of a BLAS go to sleep, which
+    else wait for more work for a while, in a loop, on the cores that the next contender needs.
     """
     times: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(repeats):
         for name, work in contenders.items():
             tell(name)
+            time.sleep(PAUSE)
             times[name].append(seconds(work))
     return {name: median(found) for name, found in times.items()}
 

@@ -49,6 +49,9 @@ DENSE_FROM = 0.3
 LARGE_FROM = 150
 """Number of variables from which a sparse graph counts as large."""
 
+HUGE_FROM = 3000
+"""Number of variables from which one setting must do: each takes minutes, and refinement levels their differences."""
+
 MANY, FAR = 500, 2.8
 """Number of variables from which only those with z > 2.8 count as neighbours, instead of 2.5: chance makes enough."""
 
@@ -275,7 +278,9 @@ def settings_for(partial: Floats, n_samples: int) -> tuple[Setting, ...]:
     clear = np.count_nonzero(np.abs(partial) > 2.5 / math.sqrt(n_samples - p + 1)) - p
     if clear > DENSE_FROM * p * (p - 1):
         return DENSE_SETTINGS
-    return SPARSE_SETTINGS if p < LARGE_FROM else LARGE_SETTINGS
+    if p < LARGE_FROM:
+        return SPARSE_SETTINGS
+    return LARGE_SETTINGS if p < HUGE_FROM else LARGE_SETTINGS[:1]
 
 
 def _total(scored: ScoredOrder) -> float:
