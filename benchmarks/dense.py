@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 import rfdag
-from measurement import Kept, Row, Work, alone, alternate, exponent, peak_memory
+from measurement import PAUSE, Kept, Row, Work, alone, alternate, exponent, peak_memory
 from report import RESULTS, ROOT
 from rfdag import metrics
 from rfdag.bench import environments, harness
@@ -130,7 +130,7 @@ def beside_floor(p: int, options: argparse.Namespace, kept: Kept, tell: Tell) ->
         soft(small, n, WIDTH, every, threads)
     rfd(small, n, threads)
     with threadpool_limits(threads):
-        times = alternate(contenders, repeats, lambda name: tell(f"p = {p}, {name}"))
+        times = alternate(contenders, repeats, lambda name: tell(f"p = {p}, {name}"), PAUSE)
     for name, time in times.items():
         if name == "floor":
             continue

@@ -32,17 +32,19 @@ def seconds(work: Work) -> float:
     return time.perf_counter() - start
 
 
-def alternate(contenders: Mapping[str, Work], repeats: int, tell: Callable[[str], None]) -> dict[str, float]:
+def alternate(
+    contenders: Mapping[str, Work], repeats: int, tell: Callable[[str], None], pause: float = 0.0
+) -> dict[str, float]:
     """Return the median time of each contender; they take turns, so that a busy machine slows all of them.
 
-    ``tell`` hears the name of each before its turn. A pause before each lets the threads of a BLAS go to sleep, which
-    else wait for more work for a while, in a loop, on the cores that the next contender needs.
+    ``tell`` hears the name of each before its turn. A ``pause`` before each lets the threads of a BLAS go to sleep,
+    which else wait for more work for a while, in a loop, on the cores that the next contender needs.
     """
     times: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(repeats):
         for name, work in contenders.items():
             tell(name)
-            time.sleep(PAUSE)
+            time.sleep(pause)
             times[name].append(seconds(work))
     return {name: median(found) for name, found in times.items()}
 
