@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+import rfdag
 from rfdag import simulate
 from rfdag.compilation import COMPILED
 from rfdag.device import cupy, require_device
@@ -127,6 +128,21 @@ def by_part(p: int, repeats: int, bandwidth: float) -> Row:
     return row
 
 
+def whole(p: int) -> Row:
+    """Time a greedy, unrefined `rfdag.learn` from rows to result: scores by BIC and the trace are the host's work."""
+    rows = draw(p)
+    found: list[Any] = []
+
+    def learn() -> None:
+        found.append(
+            rfdag.learn(rows, device="cuda", beam=1, refine=False, parents="threshold", progress=False).timings
+        )
+
+    learn()
+    time_taken = seconds(learn, 1)
+    return {"what": "learn", "p": p, "n": 2 * p, "degree": DEGREE, "seconds": time_taken, **found[-1]}
+
+
 def rule_rfd(p: int) -> Row:
     """Time rule rfd, all pairs counted."""
     n = 2 * p
@@ -202,6 +218,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", default="1000,5000,10000,20000")
     parser.add_argument("--rfd", default="1000,5000,10000")
+    parser.add_argument("--learn", default="1000,5000,10000")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--tests", action="store_true", help="also run the tests, and keep their count")
     parser.add_argument("--out", type=Path, default=RESULTS)
@@ -236,6 +253,8 @@ def main() -> None:
         keep(by_part(p, chosen.repeats, bandwidth))
     for p in map(int, filter(None, chosen.rfd.split(","))):
         keep(rule_rfd(p))
+    for p in map(int, filter(None, chosen.learn.split(","))):
+        keep(whole(p))
     keep(beam(2000, 8))
     keep(oracle(2000))
 
