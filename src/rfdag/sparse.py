@@ -171,8 +171,8 @@ def refuse_options(settings: Settings) -> None:
     wrong = [name for name, given in asked.items() if given]
     if wrong:
         raise OptionError(
-            f"{listed(wrong)}: these ask for a search by BIC or over covered edges, which sparse input does not get: it is "
-            "eliminated once, by rule 'rfd' or a baseline. Leave them out, or pass .toarray()."
+            f"{listed(wrong)}: these ask for a search by BIC or over covered edges, which sparse input does not get. "
+            "It is eliminated once, by rule 'rfd' or a baseline. Leave them out, or pass .toarray()."
         )
 
 
