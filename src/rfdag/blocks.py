@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from threadpoolctl import threadpool_limits
 
 from rfdag.doubts import doubts_about
 from rfdag.eliminate import Elimination, LostPrecision, Trace
+from rfdag.eliminate.threads import one_blas_thread
 from rfdag.errors import OptionError
 from rfdag.files import Table
 from rfdag.graphs.sparse import same_pattern
@@ -151,7 +151,7 @@ def _learn_all(
     parts: dict[int, _Part] = {}
     done = 0.0
     # Matrices of a block are small: threads of BLAS itself would only get into each other's way.
-    with threadpool_limits(1, "blas"), ThreadPoolExecutor(apart) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(apart) as pool:
         waiting: dict[Future[_Part], int] = {
             pool.submit(learn, int(at)): int(at) for at in np.argsort(-costs, kind="stable")
         }

@@ -181,11 +181,11 @@ def _states(columns: int, settings: Settings) -> tuple[int, int]:
 @cache
 def _slowness() -> float:
     """Return how many times longer this machine takes than the one that the constants come from."""
-    from threadpoolctl import threadpool_limits
+    from rfdag.eliminate.threads import one_blas_thread
 
     matrix = np.random.default_rng(0).normal(size=(384, 384))
     times = []
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         for _ in range(4):
             start = time.perf_counter()
             matrix @ matrix

@@ -151,14 +151,7 @@ def find_order(
     if settings.rule == "soft" and not exact:
         return _search_by_bic(evidence, engine, settings, threads, deadline, report)
     spare = engine.copy() if exact and settings.refined else None
-    elimination = eliminate(
-        engine,
-        "rfd" if settings.rule == "soft" else settings.rule,
-        depth=settings.depth or 1,
-        max_paths=settings.max_paths,
-        generator=settings.generator(),
-        report=report,
-    )
+    elimination = eliminate(engine, **settings.by_counts(), report=report)
     if spare is None:
         return Found(elimination.order, elimination.dag, elimination)
     return _sparser(elimination, evidence, spare, settings, deadline, report)

@@ -199,6 +199,15 @@ class Settings:
         """Return the generator that breaks ties, or None to break them by lowest index."""
         return None if self.random_state is None else np.random.default_rng(self.random_state)
 
+    def by_counts(self) -> dict[str, Any]:
+        """Return the options of an elimination by hard counts, as `eliminate` takes them; "soft" means "rfd" there."""
+        return {
+            "rule": "rfd" if self.rule == "soft" else self.rule,
+            "depth": self.depth or 1,
+            "max_paths": self.max_paths,
+            "generator": self.generator(),
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """Return the options by name."""
         return asdict(self)

@@ -181,14 +181,7 @@ def eliminate_evidence(
 ) -> tuple[Elimination, Regressions | None]:
     """Return the elimination of sparse evidence, and the regressions that come with an exact precision matrix."""
     try:
-        elimination = eliminate_sparse(
-            engine,
-            "rfd" if settings.rule == "soft" else settings.rule,
-            depth=settings.depth or 1,
-            max_paths=settings.max_paths,
-            generator=settings.generator(),
-            report=report,
-        )
+        elimination = eliminate_sparse(engine, **settings.by_counts(), report=report)
     except LostPrecision as lost:
         gone, spoilt = (evidence.names[at] for at in lost.variables)
         raise MatrixError(

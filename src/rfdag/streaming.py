@@ -67,10 +67,10 @@ class Source:
         pieces are joined in their own order.
         """
         # Threads belong to pieces here; those of BLAS would only be in their way.
-        from threadpoolctl import threadpool_limits
+        from rfdag.eliminate.threads import one_blas_thread
 
         with (
-            threadpool_limits(1, user_api="blas"),
+            one_blas_thread(),
             closing(_summaries(self.pieces, min(threads, self.readers))) as summaries,
         ):
             summary = joined_in_pairs(_reported(summaries, self.weight, report))

@@ -94,6 +94,13 @@ class Work(NamedTuple):
 
 
 @kernel()
+def scales(rule, v):
+    """Return ``before`` and ``after`` over v variables, and the square of K from which two are neighbours."""
+    degrees = rule.n - v + 1.0
+    return degrees / rule.c, (degrees + 1.0) / rule.c, rule.z_near * rule.z_near / degrees
+
+
+@kernel()
 def matrix(beam, bank, base):
     """Return a base matrix."""
     m = beam.now[SLOTS]
@@ -206,8 +213,7 @@ def _gain(base, near, a, b, scale, pending, before, after, quiet, entries):
 def score_stale(rule, beam, e, work):
     """Score the stale candidates of state e one by one, on rows formed for the purpose."""
     side, m, v, steps = beam.now[SIDE], beam.now[SLOTS], beam.now[LEFT], beam.now[PENDING]
-    before, after = (rule.n - v + 1.0) / rule.c, (rule.n - v + 2.0) / rule.c
-    near_square = rule.z_near * rule.z_near / (rule.n - v + 1.0)
+    before, after, near_square = scales(rule, v)
     base, line, u = matrix(beam, beam.now[BANK], beam.base[side, e]), beam.line[side, e], beam.u[side, e]
     row, near, scale, pending = work.row, work.near, work.scale, work.pending
     for i in range(m):
@@ -289,8 +295,7 @@ def _mirror(fresh, first, last):
 def survey(rule, beam, e, first, step, fresh, work):
     """Complete every ``step``-th tile of rows of state e; find D̃ and the neighbours of each variable there."""
     side, v = beam.now[SIDE], beam.now[LEFT]
-    before = (rule.n - v + 1.0) / rule.c
-    near_square = rule.z_near * rule.z_near / (rule.n - v + 1.0)
+    before, _, near_square = scales(rule, v)
     tiles = -(-v // TILE)
     # Lists lie one after the other, those of another thread where all lists of the threads before still have room.
     place = first * -(-tiles // step) * TILE * (v + 1)
@@ -311,7 +316,7 @@ def survey(rule, beam, e, first, step, fresh, work):
 def lighten(rule, beam, e, first, step, fresh, work):
     """Compute R̃ − F̃ of every ``step``-th candidate of state e."""
     side, v = beam.now[SIDE], beam.now[LEFT]
-    before, after = (rule.n - v + 1.0) / rule.c, (rule.n - v + 2.0) / rule.c
+    before, after, _ = scales(rule, v)
     nothing, entries = np.empty((0, 0)), np.empty(v)
     for k in range(first, v, step):
         mine = slice(work.start[k], work.end[k])
@@ -461,8 +466,7 @@ def _leave(base, pool, line, steps, m, k, before, quiet, near_square, w, u, paid
 def extend(rule, beam, first, step):
     """Write the first, first + step and so on of the states chosen, each with one more step pending."""
     side, m, v, steps = beam.now[SIDE], beam.now[SLOTS], beam.now[LEFT], beam.now[PENDING]
-    before = (rule.n - v + 1.0) / rule.c
-    near_square = rule.z_near * rule.z_near / (rule.n - v + 1.0)
+    before, _, near_square = scales(rule, v)
     at = len(beam.keys) - v
     for e in range(first, beam.now[COUNT], step):
         source, k = beam.parents[at, e], beam.slots[at, e]

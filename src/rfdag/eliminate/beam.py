@@ -20,10 +20,6 @@ from rfdag.eliminate.engine import Engine, Integers
 
 Floats = NDArray[np.float64]
 
-WORTH_SHARING = 50_000
-"""Inner steps of a kernel below which handing out threads costs more than it saves."""
-
-
 DIGITS = 9
 """Decimals to which costs are compared."""
 
@@ -136,10 +132,3 @@ def beam_search(
         report(1 - (states.variables.shape[1] / p) ** 3)
     orders = np.column_stack([removed, states.variables[:, 0]])[:, ::-1]
     return Found.ranked(orders, paid)
-
-
-def _without(variables: Integers, positions: Integers) -> Integers:
-    """Return each row with its last entry moved to the given position."""
-    rows = np.arange(len(variables))
-    variables[rows, positions] = variables[:, -1]
-    return variables[:, :-1]
