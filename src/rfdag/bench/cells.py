@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag import metrics
-from rfdag.errors import FileError, GraphError
+from rfdag.errors import GraphError
 from rfdag.graphs import consistent_extension, cpdag
 from rfdag.graphs.dag import Graph, as_dag
+from rfdag.journal import Journal
 from rfdag.moments import Moments
 
 Floats = NDArray[np.float64]
@@ -63,27 +63,13 @@ class Ledger:
     """Cells in a file of JSON lines, each written as soon as it is known; without a path they are only remembered."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self._path = path
+        self._journal = None if path is None else Journal(path)
         self._cells: dict[Key, Cell] = {}
-        if path is None:
-            return
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            text = path.read_text(encoding="utf-8") if path.exists() else ""
-            if text and not text.endswith("\n"):
-                # An interrupted run has left half a line.
-                with open(path, "a", encoding="utf-8") as handle:
-                    handle.write("\n")
-        except OSError as problem:
-            raise FileError(
-                f"{path} could not be opened ({problem.strerror or problem}); choose another folder."
-            ) from None
-        for line in text.splitlines():
+        for content in self._journal or ():
             try:
-                content = json.loads(line)
                 cell = Cell(Key(**content.pop("key")), **content)
-            except (ValueError, KeyError, TypeError):
-                # Half a line, or one of another version of this program: that cell is run again.
+            except (KeyError, TypeError):
+                # Of another version of this program: that cell is run again.
                 continue
             self._cells[cell.key] = cell
 
@@ -95,12 +81,9 @@ class Ledger:
     def add(self, cell: Cell) -> None:
         """Remember a cell and write it down."""
         self._cells[cell.key] = cell
-        if self._path is not None:
-            content = {"key": cell.key._asdict()} | {
-                name: entry for name, entry in asdict(cell).items() if name != "key"
-            }
-            with open(self._path, "a", encoding="utf-8") as handle:
-                handle.write(json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n")
+        if self._journal is not None:
+            content = {name: entry for name, entry in asdict(cell).items() if name != "key"}
+            self._journal.write({"key": cell.key._asdict()} | content)
 
 
 def scored(key: Key, limit: float, found: Graph, rows: Floats, true: Graph | None, seconds: float | None) -> Cell:

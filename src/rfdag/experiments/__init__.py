@@ -1,0 +1,1 @@
+"""The paper's study, figure by figure: what `rfdag reproduce` runs, draws and writes."""
