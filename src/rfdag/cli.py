@@ -1,4 +1,4 @@
-"""The command line: `rfdag learn`, `simulate`, `compare` and `bench`, over the same functions as the library."""
+"""The command line: `rfdag learn` and the other commands, over the same functions as the library."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from rich.table import Table
 import rfdag
 from rfdag.bench.command import register as register_bench
 from rfdag.errors import GraphError, NumericalWarning, OptionError, RfdagError, listed
+from rfdag.experiments.command import register as register_reproduce
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -392,6 +393,7 @@ def compare(
 
 
 register_bench(app, _reported)
+register_reproduce(app, _reported)
 
 
 def _whole_or_word(text: str) -> int | str:

@@ -8,7 +8,7 @@ import os
 import tempfile
 import warnings
 import zipfile
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -126,7 +126,7 @@ def write_text(path: str | Path, text: str) -> Path:
     return path
 
 
-def write_folder(folder: str | Path, texts: dict[str, str]) -> list[Path]:
+def write_folder(folder: str | Path, contents: Mapping[str, str | bytes]) -> list[Path]:
     """Write several files into a folder, made if need be: all of them, or none; return their paths."""
     folder = Path(folder).expanduser()
     try:
@@ -135,9 +135,9 @@ def write_folder(folder: str | Path, texts: dict[str, str]) -> list[Path]:
             new, old = Path(staging) / "new", Path(staging) / "old"
             new.mkdir()
             old.mkdir()
-            for name, text in texts.items():
-                write_text(new / name, text)
-            return _move_in(folder, list(texts), new, old)
+            for name, content in contents.items():
+                (new / name).write_bytes(content.encode() if isinstance(content, str) else content)
+            return _move_in(folder, list(contents), new, old)
     except OSError as problem:
         raise FileError(
             f"{folder} could not be written to ({problem.strerror or problem}); choose a folder that you may "

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,7 +51,7 @@ def median_band(values: ArrayLike, seed: int = 0) -> Band:
     return _band(values, seed, np.median)
 
 
-def _band(values: ArrayLike, seed: int, centre: np.ufunc) -> Band:  # type: ignore[type-arg]
+def _band(values: ArrayLike, seed: int, centre: Callable[..., Any]) -> Band:
     sample: NDArray[np.float64] = np.asarray(values, np.float64)
     if not sample.size:
         return Band(float("nan"), float("nan"), float("nan"))
@@ -89,3 +89,12 @@ def paired_difference(first: ArrayLike, second: ArrayLike, seed: int = 0) -> Ban
     Band(mean=1.0, low=1.0, high=1.0)
     """
     return mean_band(np.asarray(first, np.float64) - np.asarray(second, np.float64), seed)
+
+
+def rounded(value: float, digits: int = 5) -> float:
+    """Return a number with that many significant digits, for a table.
+
+    >>> rounded(1.0034567), rounded(0.00012345678, 3)
+    (1.0035, 0.000123)
+    """
+    return float(f"{value:.{digits}g}")

@@ -1,0 +1,148 @@
+"""Running a study: the cells that are not known yet, side by side, each kept as soon as it completes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rfdag.errors import FileError, OptionError
+from rfdag.experiments.study import Key, Record, Scope, Study
+from rfdag.journal import Journal
+from rfdag.progress import Progress
+
+CONNECT_WITHIN = 10
+"""Seconds in which a Dask scheduler has to answer."""
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Who runs the cells: processes of this machine, or a Dask cluster."""
+
+    jobs: int | None = None
+    """How many at once; None is one for each core, or all of the cluster's."""
+    dask: str | None = None
+    """Address of a Dask scheduler."""
+
+    @contextmanager
+    def ready(self) -> Iterator[None]:
+        """Have joblib send its work to them."""
+        from joblib import parallel_config
+
+        jobs = self.jobs or -1
+        if self.dask is None:
+            with parallel_config(backend="loky", n_jobs=jobs):
+                yield
+            return
+        with _client(self.dask), parallel_config(backend="dask", n_jobs=jobs):
+            yield
+
+
+class Completed(NamedTuple):
+    """What is known of a study after its run."""
+
+    records: list[Record]
+    fresh: int
+    """Cells that this run has added."""
+    foreign: int
+    """Cells in the same file that belong to other settings or versions, and were not used."""
+
+
+def complete(study: Study, scope: Scope, folder: Path, workers: Workers, progress: Progress) -> Completed:
+    """Run the cells of a study that the folder does not hold yet; return the records of all.
+
+    A run that was ended goes on where it was. A cell is recognised by all that its outcome depends on, so that one
+    made with another setting or version is neither used nor lost.
+    """
+    plan = {_canonical(key): key for key in study.plan(scope)}
+    journal = Journal(folder / "cells" / f"{study.cells}.jsonl")
+    known, foreign = _read(journal, plan)
+    todo = [key for name, key in plan.items() if name not in known]
+    fresh = 0
+    total = sum(map(study.cost, todo))
+    spent = 0.0
+    report = progress.stage(study.name)
+    found = [record for records in known.values() for record in records]
+
+    def worthwhile() -> Iterator[Key]:
+        """Yield cells one by one as workers become free, so that what was found so far can tell whether they matter."""
+        nonlocal spent
+        for key in todo:
+            if study.pointless(key, found):
+                spent += study.cost(key)
+            else:
+                yield key
+
+    for key, records in _measured(study, scope, worthwhile(), workers, len(todo)):
+        journal.write({"cell": key, "records": records})
+        found += records
+        fresh += 1
+        spent += study.cost(key)
+        report(min(spent / total, 1.0))
+    return Completed(found, fresh, foreign)
+
+
+def _measured(
+    study: Study, scope: Scope, keys: Iterator[Key], workers: Workers, count: int
+) -> Iterator[tuple[Key, list[Record]]]:
+    from joblib import Parallel, delayed
+
+    if not count:
+        return
+    with workers.ready():
+        # A batch of one: a cell is to be kept when it completes, not when its neighbours do.
+        run = Parallel(return_as="generator_unordered", batch_size=1)
+        yield from run(delayed(_measure)(study, key, scope) for key in keys)
+
+
+def _measure(study: Study, key: Key, scope: Scope) -> tuple[Key, list[Record]]:
+    from threadpoolctl import threadpool_limits
+
+    try:
+        # As many cells run at once as there are cores.
+        with threadpool_limits(1):
+            return key, study.measure(key, scope)
+    except Exception as problem:
+        problem.add_note(f"This happened in the cell {_canonical(key)} of {study.name}.")
+        raise
+
+
+def _read(journal: Journal, plan: dict[str, Key]) -> tuple[dict[str, list[Record]], int]:
+    """Return the cells of the plan that a journal holds, and the number of others."""
+    known: dict[str, list[Record]] = {}
+    foreign = 0
+    for entry in journal:
+        if not isinstance(entry.get("cell"), dict) or not isinstance(entry.get("records"), list):
+            raise FileError(
+                f"{journal.path} has lines that are not cells of a study; choose another folder, or move that file."
+            )
+        name = _canonical(entry["cell"])
+        if name in plan:
+            known[name] = entry["records"]
+        else:
+            foreign += 1
+    return known, foreign
+
+
+def _canonical(key: Key) -> str:
+    return json.dumps(key, sort_keys=True, ensure_ascii=False)
+
+
+@contextmanager
+def _client(address: str) -> Iterator[Any]:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ImportError("A Dask cluster needs the package distributed: pip install 'rfdag[dask]'") from None
+    try:
+        client = Client(address, timeout=CONNECT_WITHIN)
+    except (OSError, ValueError) as problem:
+        raise OptionError(
+            f"No Dask scheduler answers at {address} ({problem}); give the address that `dask scheduler` tells, as in "
+            "tcp://host:8786."
+        ) from None
+    with client:
+        yield client

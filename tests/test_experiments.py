@@ -1,0 +1,373 @@
+"""The frame of `rfdag reproduce`: cells kept and taken up again, workers, pages, and what users can do wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from rfdag.cli import app
+from rfdag.errors import FileError, OptionError
+from rfdag.experiments import catalogue, look, pages, running, statistics, study
+from rfdag.experiments.running import Workers, complete
+from rfdag.experiments.study import Claim, Scope, Study
+from rfdag.progress import Progress
+
+SILENT = Progress(False)
+
+
+def plan(scope):
+    """Squares of a few numbers; the key tells the exponent, too, as a setting that may change."""
+    return [{"number": number, "exponent": 2, "seed": scope.seed} for number in range(scope.count(6, 3))]
+
+
+def measure(key, scope):
+    calls = os.environ.get("CALLS")
+    if calls:
+        with open(calls, "a") as handle:
+            handle.write(f"{key['number']}\n")
+    if key["number"] == int(os.environ.get("STUMBLE", "-1")):
+        raise ZeroDivisionError("a stumbling block")
+    return [{"number": key["number"], "value": key["number"] ** key["exponent"] + key["seed"]}]
+
+
+def table(records):
+    return sorted(records, key=lambda record: record["number"])
+
+
+def draw(rows):
+    figure, axes = look.canvas()
+    look.curve(axes[0, 0], "RFD", [row["number"] for row in rows], [row["value"] for row in rows])
+    return {"squares": figure}
+
+
+def claims(rows):
+    return [Claim("squares grow", all(row["value"] >= row["number"] for row in rows), f"{len(rows)} numbers")]
+
+
+SQUARES = Study("squares", "Squares of numbers", "Section 0", "Squares.", plan, measure, table, draw, claims)
+ONE = Workers(jobs=1)
+
+
+@pytest.fixture
+def calls(tmp_path, monkeypatch):
+    path = tmp_path / "calls"
+    path.touch()
+    monkeypatch.setenv("CALLS", str(path))
+    return lambda: sorted(int(line) for line in path.read_text().split())
+
+
+@pytest.fixture
+def squares(monkeypatch):
+    """Have the catalogue know the study of this file, and no other."""
+    monkeypatch.setattr(catalogue, "_MODULES", {"squares": "squares"})
+    monkeypatch.setattr(catalogue, "_study", lambda name: SQUARES)
+
+
+def values(completed):
+    return [row["value"] for row in table(completed.records)]
+
+
+# Cells.
+
+
+def test_all_cells_are_run_and_kept(tmp_path, calls):
+    done = complete(SQUARES, Scope(seed=0), tmp_path, ONE, SILENT)
+    assert values(done) == [0, 1, 4, 9, 16, 25]
+    assert done.fresh == 6
+    lines = (tmp_path / "cells" / "squares.jsonl").read_text().splitlines()
+    assert len(lines) == 6
+    again = complete(SQUARES, Scope(seed=0), tmp_path, ONE, SILENT)
+    assert values(again) == values(done)
+    assert (again.fresh, again.foreign) == (0, 0)
+    assert calls() == list(range(6))
+
+
+def test_a_run_that_stumbled_goes_on(tmp_path, calls, monkeypatch):
+    monkeypatch.setenv("STUMBLE", "4")
+    with pytest.raises(ZeroDivisionError) as problem:
+        complete(SQUARES, Scope(seed=0), tmp_path, ONE, SILENT)
+    assert '"number": 4' in problem.value.__notes__[0]
+    monkeypatch.delenv("STUMBLE")
+    done = complete(SQUARES, Scope(seed=0), tmp_path, ONE, SILENT)
+    assert values(done) == [0, 1, 4, 9, 16, 25]
+    # The first four were kept; 4 was tried twice, and what came after it at most twice.
+    assert calls().count(0) == calls().count(3) == 1
+    assert calls().count(4) == 2
+
+
+def test_half_a_line_costs_one_cell(tmp_path, calls):
+    complete(SQUARES, Scope(seed=0), tmp_path, ONE, SILENT)
+    file = tmp_path / "cells" / "squares.jsonl"
+    file.write_text(file.read_text()[:-10])
+    done = complete(SQUARES, Scope(seed=0), tmp_path, ONE, SILENT)
+    assert values(done) == [0, 1, 4, 9, 16, 25]
+    assert done.fresh == 1
+
+
+def test_another_setting_is_neither_mixed_in_nor_lost(tmp_path):
+    complete(SQUARES, Scope(seed=0), tmp_path, ONE, SILENT)
+    other = complete(SQUARES, Scope(seed=100), tmp_path, ONE, SILENT)
+    assert values(other) == [100, 101, 104, 109, 116, 125]
+    assert (other.fresh, other.foreign) == (6, 6)
+    first = complete(SQUARES, Scope(seed=0), tmp_path, ONE, SILENT)
+    assert (first.fresh, first.foreign) == (0, 6)
+
+
+def test_fewer_graphs_are_a_part_of_more(tmp_path):
+    complete(SQUARES, Scope(seed=0), tmp_path, ONE, SILENT)
+    quick = complete(SQUARES, Scope(seed=0, quick=True), tmp_path, ONE, SILENT)
+    assert values(quick) == [0, 1, 4]
+    assert (quick.fresh, quick.foreign) == (0, 3)
+
+
+def test_cells_that_are_pointless_are_not_run(tmp_path, calls):
+    from dataclasses import replace
+
+    def beyond(key, records):
+        return any(record["value"] >= 4 for record in records)
+
+    done = complete(replace(SQUARES, pointless=beyond), Scope(seed=0), tmp_path, ONE, SILENT)
+    assert calls() == [0, 1, 2]
+    assert values(done) == [0, 1, 4]
+
+
+def test_progress_ends_at_one(tmp_path):
+    shares = []
+    with Progress(shares.append) as progress:
+        complete(SQUARES, Scope(seed=0), tmp_path, ONE, progress)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_number_of_workers_changes_nothing(tmp_path, jobs):
+    done = complete(SQUARES, Scope(seed=3), tmp_path, Workers(jobs), SILENT)
+    assert values(done) == [3, 4, 7, 12, 19, 28]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_on_a_dask_cluster(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        done = complete(SQUARES, Scope(seed=3), tmp_path, Workers(dask=cluster.scheduler_address), SILENT)
+    assert values(done) == [3, 4, 7, 12, 19, 28]
+    assert done.fresh == 6
+
+
+def test_no_dask_cluster(tmp_path, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(running, "CONNECT_WITHIN", 0.3)
+    with pytest.raises(OptionError, match=r"No Dask scheduler answers at tcp://127.0.0.1:1 .*dask scheduler"):
+        complete(SQUARES, Scope(), tmp_path, Workers(dask="tcp://127.0.0.1:1"), SILENT)
+
+
+def test_a_file_that_is_no_ledger(tmp_path):
+    (tmp_path / "cells").mkdir()
+    (tmp_path / "cells" / "squares.jsonl").write_text('{"something": "else"}\n')
+    with pytest.raises(FileError, match=r"squares.jsonl has lines that are not cells"):
+        complete(SQUARES, Scope(), tmp_path, ONE, SILENT)
+
+
+# Pages.
+
+
+def outcome(tmp_path, scope=None):
+    scope = scope or Scope(seed=0)
+    done = complete(SQUARES, scope, tmp_path, ONE, SILENT)
+    return pages.Outcome.of(SQUARES, scope, SQUARES.table(done.records))
+
+
+def test_files_of_a_figure(tmp_path):
+    files = outcome(tmp_path).files()
+    assert set(files) == {"squares.csv", "squares.svg", "squares.png", "squares.md"}
+    assert files["squares.csv"].splitlines()[:3] == ["number,value", "0,0", "1,1"]
+    assert files["squares.png"].startswith(b"\x89PNG")
+    assert b"<svg" in files["squares.svg"]
+    page = files["squares.md"]
+    assert page.startswith("# Squares of numbers\n")
+    assert "| squares grow | held | 6 numbers |" in page
+    assert "![Squares of numbers: squares](squares.svg)" in page
+    assert "`rfdag reproduce squares --seed 0`" in page
+
+
+def test_the_same_numbers_make_the_same_picture(tmp_path):
+    assert outcome(tmp_path).files()["squares.svg"] == outcome(tmp_path).files()["squares.svg"]
+
+
+def test_the_collected_page_links_to_figures_and_headings(tmp_path):
+    text = pages.collected([outcome(tmp_path)], "figures/")
+    assert "[squares](#squares-of-numbers)" in text
+    assert "(figures/squares.svg)" in text
+    assert "(figures/squares.csv)" in text
+
+
+def test_a_missing_peer_is_named(tmp_path):
+    from dataclasses import replace
+
+    without = replace(SQUARES, homes=("flopsearch",))
+    made = pages.Outcome(without, Scope(peers=tmp_path), [{"number": 1}], {}, [])
+    assert made.left_out == ["flopsearch"]
+    assert "Left out, since not installed: flopsearch" in made.page()
+
+
+def test_a_bar_in_a_claim_does_not_break_the_table():
+    assert "\\|D\\|" in pages.claims_table([Claim("|D| is small", None, "none")])
+
+
+# The command.
+
+
+def run(*arguments, **options):
+    return CliRunner().invoke(app, ["reproduce", *arguments], **options)
+
+
+@pytest.mark.usefixtures("squares")
+def test_command_writes_and_tells(tmp_path):
+    done = run("squares", "--out", str(tmp_path / "new"), "--jobs", "1")
+    assert done.exit_code == 0, done.output
+    assert "squares grow" in done.output
+    assert {path.name for path in (tmp_path / "new").iterdir()} == {
+        "cells", "squares.csv", "squares.svg", "squares.png", "squares.md",
+    }  # fmt: skip
+
+
+@pytest.mark.usefixtures("squares")
+def test_command_collects_a_page_elsewhere(tmp_path):
+    place = tmp_path / "docs" / "page.md"
+    place.parent.mkdir()
+    done = run("all", "--out", str(tmp_path / "docs" / "files"), "--jobs", "1", "--page", str(place))
+    assert done.exit_code == 0, done.output
+    assert "(files/squares.svg)" in place.read_text()
+
+
+@pytest.mark.usefixtures("squares")
+def test_command_as_json(tmp_path):
+    done = run("squares", "--out", str(tmp_path), "--jobs", "1", "--json", "--seed", "1")
+    content = json.loads(done.stdout)
+    assert content["figures"][0]["claims"][0]["held"] is True
+    assert [row["value"] for row in content["figures"][0]["rows"]] == [1, 2, 5, 10, 17, 26]
+    assert any(file.endswith("squares.svg") for file in content["files"])
+
+
+@pytest.mark.usefixtures("squares")
+def test_command_tells_of_cells_of_other_settings(tmp_path):
+    run("squares", "--out", str(tmp_path), "--jobs", "1", "--seed", "1")
+    done = run("squares", "--out", str(tmp_path), "--jobs", "1", "--seed", "2")
+    assert done.exit_code == 0
+    assert "also holds 6 cells of other settings or versions" in done.stderr
+    assert len((tmp_path / "cells" / "squares.jsonl").read_text().splitlines()) == 12
+
+
+def test_unknown_figure(tmp_path):
+    done = run("figure-9", "--out", str(tmp_path / "new"))
+    assert done.exit_code == 2
+    assert "There is no figure 'figure-9'. Known are" in done.stderr
+    assert not (tmp_path / "new").exists()
+
+
+def test_no_figure():
+    done = run()
+    assert done.exit_code == 2
+    assert "Name a figure" in done.stderr
+
+
+@pytest.mark.usefixtures("squares")
+def test_a_folder_that_may_not_be_written_to(tmp_path, calls):
+    place = tmp_path / "file"
+    place.write_text("mine")
+    done = run("squares", "--out", str(place), "--jobs", "1")
+    assert done.exit_code == 1
+    assert "could not be opened" in done.stderr
+    assert "choose another folder" in done.stderr
+    # Told before anything was run, and what was there is untouched.
+    assert calls() == []
+    assert place.read_text() == "mine"
+
+
+@pytest.mark.usefixtures("squares")
+def test_without_matplotlib(tmp_path, monkeypatch):
+    import importlib.util
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    done = run("squares", "--out", str(tmp_path / "new"))
+    assert done.exit_code == 1
+    assert "pip install 'rfdag[plots]'" in done.stderr
+    assert not (tmp_path / "new").exists()
+
+
+def test_list_names_every_figure():
+    done = run("--list", "--json")
+    assert [each["name"] for each in json.loads(done.stdout)["figures"]] == catalogue.names()
+
+
+KILLED = """
+import sys, time
+sys.path.insert(0, {tests!r})
+import test_experiments as here
+from dataclasses import replace
+from pathlib import Path
+from rfdag.experiments.running import Workers, complete
+from rfdag.experiments.study import Scope
+
+def slow(key, scope):
+    if key["number"] == 3:
+        Path({here!r}, "reached").touch()
+        time.sleep(60)
+    return here.measure(key, scope)
+
+complete(replace(here.SQUARES, measure=slow), Scope(seed=0), Path({here!r}), Workers(jobs=1), here.SILENT)
+"""
+
+
+def test_a_killed_run_goes_on(tmp_path, calls):
+    code = KILLED.format(tests=str(Path(__file__).parent), here=str(tmp_path))
+    process = subprocess.Popen([sys.executable, "-c", code])
+    while not (tmp_path / "reached").exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert calls() == [0, 1, 2]
+    done = complete(SQUARES, Scope(seed=0), tmp_path, ONE, SILENT)
+    assert values(done) == [0, 1, 4, 9, 16, 25]
+    assert calls() == list(range(6))
+
+
+# Numbers and looks.
+
+
+def test_mean_band_covers_as_often_as_it_says():
+    generator = np.random.default_rng(5)
+    covered = 0
+    for trial in range(200):
+        band = statistics.mean_band(generator.exponential(size=80), seed=trial)
+        covered += band.low <= 1 <= band.high
+    assert 0.88 <= covered / 200 <= 0.98
+
+
+def test_growth_finds_the_exponent_and_doubts_it():
+    generator = np.random.default_rng(1)
+    sizes = np.array([10, 20, 40, 80, 160, 320])
+    fit = statistics.growth(sizes, 1e-6 * sizes**2.5 * np.exp(generator.normal(scale=0.05, size=6)))
+    assert fit.low < 2.5 < fit.high
+    assert fit.high - fit.low < 0.5
+
+
+def test_methods_differ_in_grey_too():
+    """Marker and line together tell every method, whatever its colour; GES and GES1 are one method."""
+    looks = [(style.marker, style.line) for method, style in look.STYLES.items() if method != "GES1 (causal-learn)"]
+    assert len(set(looks)) == len(looks)
+
+
+def test_revision_follows_the_source():
+    assert study.revision(plan) != study.revision(measure)
+    assert study.revision(plan) == study.revision(plan)
