@@ -16,7 +16,7 @@ import pytest
 import rfdag
 from rfdag import metrics
 from rfdag.bench import cells, contenders, environments, harness, rulers, tables, workloads
-from rfdag.bench.contenders import CONTENDERS, Contender
+from rfdag.bench.contenders import CONTENDERS, TUNED, Contender, Tuned
 from rfdag.errors import OptionError
 from rfdag.graphs import cpdag, find_cycle
 from rfdag.progress import Progress
@@ -32,7 +32,7 @@ TRUE[[0, 1, 3], [2, 2, 4]] = 1
 FAKES = """
     import os, subprocess, sys, time
     import numpy as np
-    from rfdag.bench import contenders
+    from rfdag.bench import contenders, series
 
     def empty(rows):
         return np.zeros((rows.shape[1], rows.shape[1]), np.int8)
@@ -56,10 +56,36 @@ FAKES = """
     def leave(rows):
         os._exit(3)
 
-    for name, answer in dict(empty=empty, sleep=sleep, crash=crash, die=die, leave=leave).items():
+    def fall(rows):
+        if rows.shape[1] != 5:
+            os.abort()
+        return empty(rows)
+
+    def count(value):
+        def answer(rows):
+            with open({pids!r} + ".calls", "a") as handle:
+                handle.write(f"{{os.getpid()}} {{value}}\\n")
+            if rows.shape[1] != 5:
+                time.sleep(value)
+            return empty(rows) + np.int8(os.environ["OMP_NUM_THREADS"])
+        return answer
+
+    def tuned(answer):
+        # Values below 0 let them do what they do, others only answer.
+        return lambda value: answer if value < 0 else empty
+
+    for name, answer in dict(empty=empty, sleep=sleep, crash=crash, die=die, leave=leave, fall=fall).items():
         contenders.CONTENDERS[name] = contenders.Contender(name, "rfdag", "rfdag", "", answer)
-    contenders.main()
+        contenders.TUNED[name] = contenders.Tuned(name, "rfdag", "rfdag", "", tuned(answer))
+    contenders.TUNED["count"] = contenders.Tuned("count", "rfdag", "rfdag", "", count)
+    if {program!r} == "series":
+        # A short call stays one on a busy machine.
+        series.SHORT, series.ENOUGH = 0.5, 60
+        series.main()
+    else:
+        contenders.main()
 """
+NAMES = ("empty", "sleep", "crash", "die", "leave", "fall", "count")
 
 
 @pytest.fixture
@@ -67,11 +93,13 @@ def fakes(tmp_path, monkeypatch):
     """Contenders that answer, sleep and fail; returns the file in which sleepers' children are listed."""
     pids = tmp_path / "pids"
     pids.touch()
-    program = tmp_path / "fakes.py"
-    program.write_text(textwrap.dedent(FAKES).format(pids=str(pids)))
-    for name in ("empty", "sleep", "crash", "die", "leave"):
+    for place in ("PROGRAM", "SERIES"):
+        program = tmp_path / f"{place.lower()}.py"
+        program.write_text(textwrap.dedent(FAKES).format(pids=str(pids), program=place.lower()))
+        monkeypatch.setattr(harness, place, program)
+    for name in NAMES:
         monkeypatch.setitem(CONTENDERS, name, Contender(name, "rfdag", "rfdag", "", lambda rows: rows))
-    monkeypatch.setattr(harness, "PROGRAM", program)
+        monkeypatch.setitem(TUNED, name, Tuned(name, "rfdag", "rfdag", "", lambda value: lambda rows: rows))
     return pids
 
 
@@ -258,9 +286,15 @@ def test_a_late_contender_is_ended_with_its_children_and_not_run_again(fakes):
     assert time.monotonic() - start < 20
     late = [cell for cell in found if cell.key.contender == "sleep"]
     assert [(cell.failure, cell.late, cell.key.graph) for cell in late] == [("over 0.5 s", True, 0)]
-    (child,) = map(int, fakes.read_text().split())
+    assert_ended(fakes, 1)
+
+
+def assert_ended(pids, count):
+    """Wait until none of the processes that fakes have listed is left."""
+    children = [int(pid) for pid in pids.read_text().split()]
+    assert len(children) == count
     for _ in range(100):
-        if not alive(child):
+        if not any(map(alive, children)):
             break
         time.sleep(0.05)
     else:
@@ -294,6 +328,111 @@ def test_slow_starts_are_ended(fakes, monkeypatch):
     monkeypatch.setattr(harness, "LONGEST_START", 0.01)
     answer = harness.run([sys.executable, str(harness.PROGRAM), "empty"], np.ones((3, 3)), 10)
     assert answer == harness.Late("not started after 0.01 s")
+
+
+# Series of calls.
+
+ROWS = np.ones((4, 6))
+
+
+def outcome_words(outcomes):
+    return [each.words if isinstance(each, harness.Late | harness.Failed) else "answer" for each in outcomes]
+
+
+@pytest.mark.parametrize("forks", [True, False])
+def test_a_series_has_an_outcome_for_every_call(fakes, monkeypatch, forks):
+    if not forks:
+        monkeypatch.delattr(os, "fork")
+    calls = [("empty", 1), ("sleep", -1), ("crash", -1), ("sleep", 1), ("fall", -1), ("empty", 2)]
+    found = harness.series(calls, ROWS, 2)
+    words = outcome_words(found)
+    assert words[0] == words[3] == words[5] == "answer"
+    assert found[1] == harness.Late("over 2 s")
+    assert words[2].startswith("RuntimeError: the data are far far")
+    assert found[4] == harness.Failed("ended by signal 6")
+    assert_ended(fakes, 1)
+    found = harness.series([("sleep", -1), ("empty", 1), ("sleep", 1)], ROWS, 0.5, stop_when_late=True)
+    assert outcome_words(found) == ["over 0.5 s", "answer", "not run: over 0.5 s before"]
+    assert [found[0].run, found[2].run] == [True, False]
+    assert_ended(fakes, 2)
+
+
+def test_calls_of_a_series_have_processes_and_one_thread_each(fakes):
+    found = harness.series([("count", 0.0), ("count", 0.6), ("count", 0.01)], ROWS, 10)
+    assert all((graph == 1).all() for graph, _ in found), "the number of threads that a call is told"
+    calls = [line.split() for line in Path(f"{fakes}.calls").read_text().splitlines()]
+    # A warm-up, and short calls repeated where they were made.
+    assert [value for _, value in calls] == ["0.01", *["0.0"] * 5, "0.6", *["0.01"] * 5]
+    assert len({pid for pid, _ in calls}) == 4
+    assert len({pid for pid, value in calls if value == "0.0"}) == 1
+    assert 0.01 <= found[2][1] < found[1][1]
+
+
+@pytest.mark.parametrize("name", ["die", "leave"])
+def test_a_series_that_ends_before_its_calls(fakes, name):
+    found = harness.series([(name, -1), ("empty", 1)], ROWS, 10)
+    words = {"die": "ended by signal 6", "leave": "ended with status 3"}[name]
+    assert outcome_words(found) == [words, words]
+
+
+def test_series_that_do_not_start_or_are_not_awaited_are_ended(fakes, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(harness, "LONGEST_START", 0.01)
+        assert harness.series([("empty", 1)], ROWS, 10) == [harness.Late("not started after 0.01 s")]
+
+    def interrupted(process, started, limit):
+        while not fakes.read_text().endswith("\n"):
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(harness, "_wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        harness.series([("sleep", -1)], ROWS, 60)
+    assert_ended(fakes, 1)
+
+
+def test_a_series_whose_starter_was_killed_ends_itself(fakes, tmp_path):
+    """As when a worker of a parallel run is killed; its calls would go on to their time limit."""
+    code = (
+        "import numpy as np; from pathlib import Path; from rfdag.bench import harness\n"
+        "from rfdag.bench.contenders import TUNED, Tuned\n"
+        f"harness.SERIES = Path({str(harness.SERIES)!r})\n"
+        "TUNED['sleep'] = Tuned('sleep', 'rfdag', 'rfdag', '', None)\n"
+        "harness.series([('sleep', -1)], np.ones((4, 6)), 60)\n"
+    )
+    starter = subprocess.Popen([sys.executable, "-c", code])
+    while not fakes.read_text().endswith("\n"):
+        assert starter.poll() is None
+        time.sleep(0.01)
+    starter.kill()
+    starter.wait()
+    assert_ended(fakes, 1)
+
+
+def test_series_of_a_missing_environment(tmp_path):
+    with pytest.raises(OptionError, match="no environment of flopsearch"):
+        harness.series([("flop-0", 2.0)], ROWS, 1, tmp_path)
+
+
+def test_tuned_contenders_say_their_value():
+    assert TUNED["causal-learn-ges"].at(3.0).call == "ges(X, lambda_value=1.5)"
+    assert TUNED["flop-20"].at(0.5, "half", best=True).name == "half"
+    for name, tuned in TUNED.items():
+        assert tuned.name == name
+        assert ("0.25" in tuned.at(0.25).call) or ("0.125" in tuned.at(0.25).call)
+
+
+def test_a_smaller_penalty_and_a_higher_level_give_more_edges():
+    _, rows = tiny(p=10, n=60).draw(1, 0)
+    names = ("rfdag-rfd", "rfdag-min-degree", "rfdag-gsp", "rfdag-soft")
+    values = {name: (4.0, 0.5) if name == "rfdag-soft" else (1e-6, 0.3) for name in names}
+    calls = [(name, value) for name in names for value in values[name]]
+    found = harness.series(calls, rows, 60)
+    edges = {call: int((graph != 0).sum()) for call, (graph, _) in zip(calls, found, strict=True)}
+    for name, (sparse, dense) in values.items():
+        assert edges[name, sparse] < edges[name, dense]
+    expected = rfdag.learn(rows, rule="rfd", alpha=0.3).dag
+    np.testing.assert_array_equal(found[calls.index(("rfdag-rfd", 0.3))][0], expected)
 
 
 # Ledger and tables.

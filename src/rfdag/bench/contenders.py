@@ -1,13 +1,14 @@
 """The contenders, and the program that runs one of them on one data set in a process and environment of its own.
 
-    python contenders.py CONTENDER ROWS.npy ANSWER.npz
+    python contenders.py CONTENDER[=VALUE] ROWS.npy ANSWER.npz
 
 This file is run as it stands inside a peer's environment, so it imports nothing but the standard library and NumPy
 before the peer itself. The answer holds a graph (1 at [i, j] for i → j, 2 in both places for i – j) and the seconds of
 the call alone, after a warm-up on small data.
 
 Penalties are on one scale: an edge costs λ ln n where the fit is measured as n ln variance. λ is 2 unless a
-contender's name says otherwise, and tests are at level 0.001.
+contender's name says otherwise, and tests are at level 0.001. `TUNED` has the contenders that take another λ or level;
+`series` runs these over a range of values.
 """
 
 from __future__ import annotations
@@ -48,21 +49,52 @@ class Contender:
     """Whether this is a variant with the penalty that suits very few rows, run only where a workload asks for it."""
 
 
+@dataclass(frozen=True)
+class Tuned:
+    """Contenders that differ in one value only: the level α of their tests, or the price λ of an edge."""
+
+    name: str
+    home: str
+    package: str
+    call: str
+    """The call, for people; {value} and {half} are where the value and half of it stand."""
+    answer: Callable[[float], Answer]
+
+    def at(self, value: float, name: str = "", *, best: bool = False) -> Contender:
+        """Return the contender with that value, under a name of its own if given.
+
+        >>> TUNED["causal-learn-ges"].at(2.0).call
+        'ges(X, lambda_value=1.0)'
+        """
+        call = self.call.format(value=value, half=value / 2)
+        return Contender(name or self.name, self.home, self.package, call, self.answer(value), best)
+
+
 def main() -> None:
     """Warm up, run, save."""
     name, source, target = sys.argv[1:]
     rows = np.load(source)
-    answer = CONTENDERS[name].answer
-    # Some peers break ties at random and take no seed.
-    random.seed(0)
-    np.random.seed(0)  # noqa: NPY002
-    answer(np.random.default_rng(0).normal(size=(100, 5)))
+    name, _, value = name.partition("=")
+    answer = TUNED[name].answer(float(value)) if value else CONTENDERS[name].answer
+    warm_up(answer)
     # Imports and compilation are over; from now on the time limit counts.
     open(f"{target}.started", "wb").close()
     start = time.perf_counter()
     graph = answer(rows)
     seconds = time.perf_counter() - start
-    # A file that is there is whole, whenever the process is ended.
+    save(target, graph, seconds)
+
+
+def warm_up(answer: Answer) -> None:
+    """Have a contender import and compile what it needs, by a call on small data."""
+    # Some peers break ties at random and take no seed.
+    random.seed(0)
+    np.random.seed(0)  # noqa: NPY002
+    answer(np.random.default_rng(0).normal(size=(100, 5)))
+
+
+def save(target: str, graph: Graph, seconds: float) -> None:
+    """Write an answer; a file that is there is whole, whenever the process is ended."""
     unfinished = f"{target}.part"
     with open(unfinished, "wb") as handle:
         np.savez(handle, graph=graph, seconds=seconds)
@@ -73,12 +105,14 @@ def _rfdag(**options: Any) -> Answer:
     def answer(rows: Floats) -> Graph:
         import rfdag
 
-        return rfdag.learn(rows, progress=False, **options).dag
+        # Peers ask this variable, too: so one setting keeps all of them to one thread.
+        threads = os.environ.get("OMP_NUM_THREADS")
+        return rfdag.learn(rows, progress=False, n_jobs=int(threads) if threads else None, **options).dag
 
     return answer
 
 
-def _flop(restarts: int, penalty: float = PENALTY) -> Answer:
+def _flop(restarts: int, penalty: float) -> Answer:
     def answer(rows: Floats) -> Graph:
         import flopsearch
 
@@ -87,25 +121,18 @@ def _flop(restarts: int, penalty: float = PENALTY) -> Answer:
     return answer
 
 
-def _tetrad(algorithm: str, **options: Any) -> Answer:
-    def answer(rows: Floats) -> Graph:
-        import tetrad_port
+def _tetrad(algorithm: str, option: str) -> Callable[[float], Answer]:
+    def tuned(value: float) -> Answer:
+        def answer(rows: Floats) -> Graph:
+            import tetrad_port
 
-        names = [str(column) for column in range(rows.shape[1])]
-        found = getattr(tetrad_port, f"run_{algorithm}_raw")(np.asfortranarray(rows), names, **options)
-        graph = np.zeros((len(names), len(names)), np.int8)
-        for edge in found.edges:
-            first, mark, second = edge.split()
-            i, j = int(first), int(second)
-            if mark == "-->":
-                graph[i, j] = 1
-            elif mark == "<--":
-                graph[j, i] = 1
-            else:
-                graph[i, j] = graph[j, i] = 2
-        return graph
+            names = [str(column) for column in range(rows.shape[1])]
+            found = getattr(tetrad_port, f"run_{algorithm}_raw")(np.asfortranarray(rows), names, **{option: value})
+            return _from_marks(len(names), found.edges)
 
-    return answer
+        return answer
+
+    return tuned
 
 
 def _causal_learn_boss(rows: Floats) -> Graph:
@@ -114,16 +141,22 @@ def _causal_learn_boss(rows: Floats) -> Graph:
     return from_endpoints(boss(rows, parameters={"lambda_value": PENALTY / 2}, verbose=False).graph)
 
 
-def _causal_learn_ges(rows: Floats) -> Graph:
-    from causallearn.search.ScoreBased.GES import ges
+def _causal_learn_ges(penalty: float) -> Answer:
+    def answer(rows: Floats) -> Graph:
+        from causallearn.search.ScoreBased.GES import ges
 
-    return from_endpoints(ges(rows, lambda_value=PENALTY / 2)["G"].graph)
+        return from_endpoints(ges(rows, lambda_value=penalty / 2)["G"].graph)
+
+    return answer
 
 
-def _causal_learn_pc(rows: Floats) -> Graph:
-    from causallearn.search.ConstraintBased.PC import pc
+def _causal_learn_pc(alpha: float) -> Answer:
+    def answer(rows: Floats) -> Graph:
+        from causallearn.search.ConstraintBased.PC import pc
 
-    return from_endpoints(pc(rows, alpha=ALPHA, indep_test="fisherz", stable=True, show_progress=False).G.graph)
+        return from_endpoints(pc(rows, alpha=alpha, indep_test="fisherz", stable=True, show_progress=False).G.graph)
+
+    return answer
 
 
 def _ges(rows: Floats) -> Graph:
@@ -142,32 +175,38 @@ def _xges(rows: Floats) -> Graph:
     return from_mutual(search.get_adjacency_matrix())
 
 
-def _causaldag_gsp(rows: Floats) -> Graph:
-    from causaldag import gsp
+def _causaldag_gsp(alpha: float) -> Answer:
+    def answer(rows: Floats) -> Graph:
+        from causaldag import gsp
 
-    return _from_pairs(rows.shape[1], gsp(set(range(rows.shape[1])), _fisher_z(rows)).arcs)
+        return _from_pairs(rows.shape[1], gsp(set(range(rows.shape[1])), _fisher_z(rows, alpha)).arcs)
+
+    return answer
 
 
-def _causaldag_min_degree(rows: Floats) -> Graph:
-    from causaldag import permutation2dag, threshold_ug
-    from graphical_model_learning.algorithms.dag.gsp import min_degree_alg_amat
+def _causaldag_min_degree(alpha: float) -> Answer:
+    def answer(rows: Floats) -> Graph:
+        from causaldag import permutation2dag, threshold_ug
+        from graphical_model_learning.algorithms.dag.gsp import min_degree_alg_amat
 
-    tester = _fisher_z(rows)
-    order = min_degree_alg_amat(threshold_ug(set(range(rows.shape[1])), tester).to_amat())
-    return _from_pairs(rows.shape[1], permutation2dag(order, tester).arcs)
+        tester = _fisher_z(rows, alpha)
+        order = min_degree_alg_amat(threshold_ug(set(range(rows.shape[1])), tester).to_amat())
+        return _from_pairs(rows.shape[1], permutation2dag(order, tester).arcs)
+
+    return answer
 
 
 def _causaldag_pc(rows: Floats) -> Graph:
     from causaldag import pcalg
 
-    found = pcalg(set(range(rows.shape[1])), _fisher_z(rows))
+    found = pcalg(set(range(rows.shape[1])), _fisher_z(rows, ALPHA))
     return _from_pairs(rows.shape[1], found.arcs, found.edges)
 
 
-def _fisher_z(rows: Floats) -> Any:
+def _fisher_z(rows: Floats, alpha: float) -> Any:
     from causaldag import MemoizedCI_Tester, partial_correlation_suffstat, partial_correlation_test
 
-    return MemoizedCI_Tester(partial_correlation_test, partial_correlation_suffstat(rows), alpha=ALPHA)
+    return MemoizedCI_Tester(partial_correlation_test, partial_correlation_suffstat(rows), alpha=alpha)
 
 
 def _direct_lingam(rows: Floats) -> Graph:
@@ -193,6 +232,21 @@ def from_mutual(matrix: NDArray[Any]) -> Graph:
     return there.astype(np.int8) + (there & there.T)
 
 
+def _from_marks(p: int, edges: Iterable[str]) -> Graph:
+    """Translate Tetrad's words, as "3 --> 7"."""
+    graph = np.zeros((p, p), np.int8)
+    for edge in edges:
+        first, mark, second = edge.split()
+        i, j = int(first), int(second)
+        if mark == "-->":
+            graph[i, j] = 1
+        elif mark == "<--":
+            graph[j, i] = 1
+        else:
+            graph[i, j] = graph[j, i] = 2
+    return graph
+
+
 def _from_pairs(p: int, arcs: Iterable[tuple[int, int]], edges: Iterable[Iterable[int]] = ()) -> Graph:
     graph = np.zeros((p, p), np.int8)
     for i, j in arcs:
@@ -203,63 +257,84 @@ def _from_pairs(p: int, arcs: Iterable[tuple[int, int]], edges: Iterable[Iterabl
 
 
 # fmt: off
+TUNED = {
+    tuned.name: tuned
+    for tuned in (
+        Tuned(
+            "rfdag-rfd", "rfdag", "rfdag", 'learn(X, rule="rfd", alpha={value})',
+            lambda alpha: _rfdag(rule="rfd", alpha=alpha),
+        ),
+        Tuned(
+            "rfdag-min-degree", "rfdag", "rfdag", 'learn(X, rule="min-degree", alpha={value})',
+            lambda alpha: _rfdag(rule="min-degree", alpha=alpha),
+        ),
+        Tuned(
+            "rfdag-gsp", "rfdag", "rfdag", 'learn(X, rule="gsp", alpha={value})',
+            lambda alpha: _rfdag(rule="gsp", alpha=alpha),
+        ),
+        Tuned(
+            "rfdag-soft", "rfdag", "rfdag", "learn(X, penalty={value})", lambda penalty: _rfdag(penalty=penalty),
+        ),
+        Tuned(
+            "rfdag-20", "rfdag", "rfdag", "learn(X, restarts=20, penalty={value})",
+            lambda penalty: _rfdag(restarts=20, penalty=penalty),
+        ),
+        Tuned(
+            "flop-0", "flopsearch", "flopsearch", "flop(X, {value}, restarts=0)", lambda penalty: _flop(0, penalty),
+        ),
+        Tuned(
+            "flop-20", "flopsearch", "flopsearch", "flop(X, {value}, restarts=20)", lambda penalty: _flop(20, penalty),
+        ),
+        *(
+            Tuned(
+                f"tetrad-{algorithm}", "tetrad-port", "tetrad-port",
+                f"run_{algorithm}_raw(X, names, penalty_discount={{value}})",
+                _tetrad(algorithm, "penalty_discount"),
+            )
+            for algorithm in ("boss", "grasp", "fges")
+        ),
+        Tuned(
+            "tetrad-pc", "tetrad-port", "tetrad-port", "run_pc_raw(X, names, alpha={value})",
+            _tetrad("pc", "alpha"),
+        ),
+        Tuned(
+            "causal-learn-ges", "causal-learn", "causal-learn", "ges(X, lambda_value={half})", _causal_learn_ges,
+        ),
+        Tuned(
+            "causal-learn-pc", "causal-learn", "causal-learn",
+            'pc(X, alpha={value}, indep_test="fisherz", stable=True)', _causal_learn_pc,
+        ),
+        Tuned("causaldag-gsp", "causaldag", "causaldag", "gsp(nodes, Fisher's z at {value})", _causaldag_gsp),
+        Tuned(
+            "causaldag-min-degree", "causaldag", "causaldag",
+            "permutation2dag(min_degree_alg_amat(threshold_ug(…)), Fisher's z at {value})", _causaldag_min_degree,
+        ),
+    )
+}
+
 CONTENDERS = {
     contender.name: contender
     for contender in (
         Contender("rfdag", "rfdag", "rfdag", "learn(X)", _rfdag()),
         Contender("rfdag-20", "rfdag", "rfdag", "learn(X, restarts=20)", _rfdag(restarts=20)),
-        Contender("rfdag-rfd", "rfdag", "rfdag", 'learn(X, rule="rfd")', _rfdag(rule="rfd")),
-        Contender("flop-0", "flopsearch", "flopsearch", "flop(X, 2.0, restarts=0)", _flop(0)),
-        Contender("flop-20", "flopsearch", "flopsearch", "flop(X, 2.0, restarts=20)", _flop(20)),
-        Contender(
-            "tetrad-boss", "tetrad-port", "tetrad-port", "run_boss_raw(X, names, penalty_discount=2.0)",
-            _tetrad("boss", penalty_discount=PENALTY),
-        ),
-        Contender(
-            "tetrad-grasp", "tetrad-port", "tetrad-port", "run_grasp_raw(X, names, penalty_discount=2.0)",
-            _tetrad("grasp", penalty_discount=PENALTY),
-        ),
-        Contender(
-            "tetrad-fges", "tetrad-port", "tetrad-port", "run_fges_raw(X, names, penalty_discount=2.0)",
-            _tetrad("fges", penalty_discount=PENALTY),
-        ),
-        Contender(
-            "tetrad-pc", "tetrad-port", "tetrad-port", "run_pc_raw(X, names, alpha=0.001)",
-            _tetrad("pc", alpha=ALPHA),
-        ),
+        TUNED["rfdag-rfd"].at(ALPHA),
+        *(TUNED[name].at(PENALTY) for name in ("flop-0", "flop-20", "tetrad-boss", "tetrad-grasp", "tetrad-fges")),
+        TUNED["tetrad-pc"].at(ALPHA),
         Contender(
             "causal-learn-boss", "causal-learn", "causal-learn", 'boss(X, parameters={"lambda_value": 1.0})',
             _causal_learn_boss,
         ),
-        Contender(
-            "causal-learn-ges", "causal-learn", "causal-learn", "ges(X, lambda_value=1.0)", _causal_learn_ges,
-        ),
-        Contender(
-            "causal-learn-pc", "causal-learn", "causal-learn", 'pc(X, alpha=0.001, indep_test="fisherz", stable=True)',
-            _causal_learn_pc,
-        ),
+        TUNED["causal-learn-ges"].at(PENALTY),
+        TUNED["causal-learn-pc"].at(ALPHA),
         Contender("ges", "ges", "ges", "fit(GaussObsL0Pen(X, lmbda=log(n)))", _ges),
         Contender("xges", "xges", "xges", "XGES(alpha=2.0).fit(X)", _xges),
-        Contender(
-            "causaldag-gsp", "causaldag", "causaldag", "gsp(nodes, Fisher's z at 0.001)", _causaldag_gsp,
-        ),
-        Contender(
-            "causaldag-min-degree", "causaldag", "causaldag",
-            "permutation2dag(min_degree_alg_amat(threshold_ug(…)), Fisher's z at 0.001)", _causaldag_min_degree,
-        ),
+        TUNED["causaldag-gsp"].at(ALPHA),
+        TUNED["causaldag-min-degree"].at(ALPHA),
         Contender("causaldag-pc", "causaldag", "causaldag", "pcalg(nodes, Fisher's z at 0.001)", _causaldag_pc),
         Contender("direct-lingam", "lingam", "lingam", "DirectLiNGAM().fit(X)", _direct_lingam),
-        Contender(
-            "rfdag-20-penalty-1", "rfdag", "rfdag", "learn(X, restarts=20, penalty=1.0)",
-            _rfdag(restarts=20, penalty=1.0), best=True,
-        ),
-        Contender(
-            "flop-20-penalty-1", "flopsearch", "flopsearch", "flop(X, 1.0, restarts=20)", _flop(20, 1.0), best=True,
-        ),
-        Contender(
-            "tetrad-boss-penalty-1", "tetrad-port", "tetrad-port", "run_boss_raw(X, names, penalty_discount=1.0)",
-            _tetrad("boss", penalty_discount=1.0), best=True,
-        ),
+        TUNED["rfdag-20"].at(1.0, "rfdag-20-penalty-1", best=True),
+        TUNED["flop-20"].at(1.0, "flop-20-penalty-1", best=True),
+        TUNED["tetrad-boss"].at(1.0, "tetrad-boss-penalty-1", best=True),
     )
 }
 # fmt: on

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +21,9 @@ from numpy.typing import NDArray
 
 from rfdag.bench import contenders as contenders_
 from rfdag.bench import environments, rulers
+from rfdag.bench import series as series_
 from rfdag.bench.cells import Cell, Key, Ledger, scored
-from rfdag.bench.contenders import CONTENDERS, Contender
+from rfdag.bench.contenders import CONTENDERS, TUNED, Contender
 from rfdag.bench.workloads import Drawn, Workload
 from rfdag.errors import OptionError
 from rfdag.graphs.dag import Graph
@@ -33,17 +36,29 @@ LONGEST_START = 120.0
 """Seconds that a contender may take for imports, compilation and its warm-up."""
 LONGEST_WORDS = 80
 
+SERIES = Path(series_.__file__)
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
+)
+"""Environment of a series: several may run side by side, and a fork keeps only the thread that made it."""
+
 
 class Late(NamedTuple):
     """A call that was ended by the time limit."""
 
     words: str
+    run: bool = True
+    """Whether it was begun at all; an earlier call of the series may have told that it would be late."""
 
 
 class Failed(NamedTuple):
     """A call that ended by itself, without an answer."""
 
     words: str
+
+
+Outcome = tuple[Graph, float] | Late | Failed
+"""A graph and the seconds it took, or why there is none."""
 
 
 @dataclass(frozen=True)
@@ -164,34 +179,127 @@ def digest(rows: Floats) -> str:
     return hashlib.sha256(np.ascontiguousarray(rows).tobytes()).hexdigest()[:12]
 
 
-def run(command: Sequence[str], rows: Floats, limit: float) -> tuple[Graph, float] | Late | Failed:
+def run(
+    command: Sequence[str], rows: Floats, limit: float, environment: Mapping[str, str] = MappingProxyType({})
+) -> Outcome:
     """Run a program of `contenders` on rows; return its graph and seconds, or what went wrong.
 
-    ``command`` is completed by the files of the rows and of the answer. When time is up, the process and all that it
-    started are ended.
+    ``command`` is completed by the files of the rows and of the answer, ``environment`` goes on top of this process's
+    own. When time is up, the process and all that it started are ended.
     """
     with tempfile.TemporaryDirectory() as folder:
         source, target, told = (Path(folder) / name for name in ("rows.npy", "answer.npz", "told.txt"))
         np.save(source, rows)
-        # Into a file, not a pipe: a pipe would have to be read until the last of a contender's children is gone.
-        with open(told, "wb") as words:
-            process = subprocess.Popen(
-                [*command, str(source), str(target)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=words,
-                start_new_session=True,
-            )
-            try:
-                trouble = _wait(process, Path(f"{target}.started"), limit)
-            finally:
-                _end(process)
+        with _process([*command, str(source), str(target)], told, environment) as process:
+            trouble = _wait(process, Path(f"{target}.started"), limit)
         if trouble:
             return Late(trouble)
-        if not target.exists():
-            return Failed(_last_words(told, process.returncode))
-        with np.load(target) as answer:
-            return answer["graph"].astype(np.int8), float(answer["seconds"])
+        return _answer(target) or Failed(_last_words(told, process.returncode))
+
+
+def series(
+    calls: Sequence[tuple[str, float]],
+    rows: Floats,
+    limit: float,
+    peers: Path = environments.FOLDER,
+    *,
+    stop_when_late: bool = False,
+) -> list[Outcome]:
+    """Make calls of tuned contenders, by name and value, on the same rows; return their outcomes in that order.
+
+    An environment is started once for all of its calls; each has a process, one thread and a time limit of its own.
+    With ``stop_when_late`` a contender that was late is not tried at the values that come after: give them from sparse
+    to dense.
+    """
+    make = _made_in_one_start if hasattr(os, "fork") else _made_one_by_one
+    outcomes: dict[int, Outcome] = {}
+    for home in dict.fromkeys(TUNED[name].home for name, _ in calls):
+        python = environments.python_of(home, peers)
+        if python is None:
+            raise OptionError(f"{peers} has no environment of {home}; `rfdag bench --setup` makes it.")
+        places = [place for place, (name, _) in enumerate(calls) if TUNED[name].home == home]
+        found = make(str(python), [calls[place] for place in places], rows, limit, stop_when_late)
+        outcomes |= zip(places, found, strict=True)
+    return [outcomes[place] for place in range(len(calls))]
+
+
+def _made_in_one_start(
+    python: str, calls: Sequence[tuple[str, float]], rows: Floats, limit: float, stop_when_late: bool
+) -> list[Outcome]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        orders, source, told = (folder / name for name in ("calls.json", "rows.npy", "told.txt"))
+        np.save(source, rows)
+        orders.write_text(json.dumps({"calls": calls, "limit": limit, "stop_when_late": stop_when_late}))
+        # The limit of the whole is only for a series that has lost itself.
+        longest = len(calls) * (limit + LONGEST_START)
+        try:
+            with _process([python, "-P", str(SERIES), str(orders), str(source), name], told, ONE_THREAD) as process:
+                trouble = _wait(process, folder / "started", longest)
+        finally:
+            _end_group(series_.group_file(folder))
+        otherwise = Late(trouble) if trouble else Failed(_last_words(told, process.returncode))
+        return [_outcome(folder / str(number), limit) or otherwise for number in range(len(calls))]
+
+
+def _made_one_by_one(
+    python: str, calls: Sequence[tuple[str, float]], rows: Floats, limit: float, stop_when_late: bool
+) -> list[Outcome]:
+    """Make the calls where processes cannot fork: each pays for a start."""
+    outcomes: list[Outcome] = []
+    late: set[str] = set()
+    for name, value in calls:
+        if stop_when_late and name in late:
+            outcomes.append(_not_run(limit))
+            continue
+        outcomes.append(run([python, "-P", str(PROGRAM), f"{name}={value}"], rows, limit, ONE_THREAD))
+        if isinstance(outcomes[-1], Late):
+            late.add(name)
+    return outcomes
+
+
+def _outcome(stem: Path, limit: float) -> Outcome | None:
+    """Return what a call of a series has left in files of that stem; None if it was never made."""
+    status = Path(f"{stem}.status")
+    if not status.exists():
+        return None
+    words = status.read_text(encoding="utf-8")
+    if words == series_.NOT_RUN:
+        return _not_run(limit)
+    answer = _answer(Path(f"{stem}.npz"))
+    if answer is not None:
+        return answer
+    return Late(f"over {limit:g} s") if words == series_.LATE else Failed(_last_words(Path(f"{stem}.txt"), int(words)))
+
+
+def _not_run(limit: float) -> Late:
+    return Late(f"not run: over {limit:g} s before", run=False)
+
+
+def _answer(path: Path) -> tuple[Graph, float] | None:
+    if not path.exists():
+        return None
+    with np.load(path) as answer:
+        return answer["graph"].astype(np.int8), float(answer["seconds"])
+
+
+@contextlib.contextmanager
+def _process(command: Sequence[str], told: Path, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a process, which is ended with its children when the block is left; what it says goes to a file."""
+    # Into a file, not a pipe: a pipe would have to be read until the last of a contender's children is gone.
+    with open(told, "wb") as words:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=words,
+            start_new_session=True,
+            env={**os.environ, **environment},
+        )
+        try:
+            yield process
+        finally:
+            _end(process)
 
 
 def _wait(process: subprocess.Popen[bytes], started: Path, limit: float) -> str:
@@ -216,6 +324,13 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     else:
         process.kill()
     process.wait()
+
+
+def _end_group(file: Path) -> None:
+    """End the group of processes that a file names: the call that a series was ended in."""
+    if file.exists():
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(int(file.read_text(encoding="utf-8")), signal.SIGKILL)
 
 
 def _last_words(told: Path, status: int) -> str:
