@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= auto
 
-.PHONY: demo test lint format bench scaling peers clean help
+.PHONY: demo test lint format bench scaling reproduction peers clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -48,6 +48,9 @@ scaling: $(STAMP)  ## measure what time and memory grow with (hours); writes doc
 	$(BIN)/python benchmarks/streaming.py
 	@echo "On a machine with a CUDA device, run benchmarks/gpu.py too, and then benchmarks/scaling.py."
 	$(BIN)/python benchmarks/scaling.py
+
+reproduction: $(STAMP)  ## rerun the paper's study (hours; goes on where it was); writes docs/reproduction.md
+	$(BIN)/rfdag reproduce all --out docs/reproduction --page docs/reproduction.md
 
 peers: $(STAMP)  ## install the peers that `rfdag bench` compares with, each in its own environment
 	$(BIN)/rfdag bench --setup

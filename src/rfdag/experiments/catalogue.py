@@ -19,7 +19,6 @@ _MODULES = {
     "runtime": "runtime_law",
     "beyond-noiseless": "beyond_noiseless",
     "beyond-noisy": "beyond_noisy",
-    "sachs": "sachs",
 }
 
 
