@@ -1,14 +1,19 @@
 """The studies that look at populations: orders on the elimination graph, the noiseless study, B_K and the run time."""
 
 import itertools
+import json
 
 import networkx as nx
 import numpy as np
 import pytest
 
-from rfdag.experiments import orderings
-from rfdag.graphs import moral_graph
+import reference
+from rfdag.experiments import noiseless, orderings
+from rfdag.experiments.study import Scope
+from rfdag.graphs import markov_equivalent, moral_graph
 from rfdag.simulate import random_dag
+
+QUICK = Scope(quick=True)
 
 ORDERINGS = (orderings.minimum_degree, orderings.minimum_fill, orderings.multiple_minimum_degree)
 
@@ -86,3 +91,133 @@ def test_superlu_read_backwards_would_fill_more():
     star[0, 1:] = star[1:, 0] = 1
     order = orderings.multiple_minimum_degree(star)
     assert fill_of(star, order) == 0 < fill_of(star, order[::-1])
+
+
+def slow_edges(method, dag):
+    """Return how many edges the DAG of a method's order has, all by d-separation."""
+    world, p = reference.Population(dag), len(dag)
+    moral = reference.elimination_graph(dag, range(p))
+    matrix = np.array([[frozenset((i, j)) in moral for j in range(p)] for i in range(p)])
+    order = {
+        "MD": lambda: reference.greedy(world, p, reference.BASELINES["min-degree"]),
+        "MF": lambda: reference.greedy(world, p, reference.BASELINES["min-fill"]),
+        "MR": lambda: reference.greedy(world, p, reference.BASELINES["max-remove"]),
+        "RFD": lambda: reference.rfd(world, p),
+        "RFD w=2": lambda: reference.rfd(world, p, w=2),
+        "RFD w=3": lambda: reference.rfd(world, p, w=3),
+        "MD elimination": lambda: slowly(matrix, lambda graph, node: graph.degree(node)),
+        "MF elimination": lambda: slowly(matrix, lambda graph, node: len(unjoined(graph, node))),
+    }[method]()
+    return len(reference.minimal_imap(world, order))
+
+
+@pytest.mark.parametrize("method", ["MD", "MF", "MR", "RFD", "RFD w=2", "RFD w=3", "MD elimination", "MF elimination"])
+def test_noiseless_methods_agree_with_the_paper_read_literally(method):
+    for seed in range(3):
+        dag = random_dag(6, 0.4, rng=seed)
+        assert noiseless.outcome(method, dag, np.random.default_rng(0)).dag.sum() == slow_edges(method, dag)
+
+
+@pytest.mark.parametrize("method", noiseless.METHODS)
+def test_as_many_edges_as_the_truth_means_the_true_class(method):
+    generator = np.random.default_rng(1)
+    for seed in range(8):
+        dag = random_dag(7, 0.4, rng=seed)
+        found = noiseless.outcome(method, dag, generator).dag
+        assert found.sum() >= dag.sum()
+        assert (found.sum() == dag.sum()) == markov_equivalent(found, dag)
+
+
+def test_noiseless_plan_covers_every_graph_once():
+    keys = noiseless.plan(Scope())
+    assert len({json.dumps(key, sort_keys=True) for key in keys}) == len(keys)
+    covered = [(key["density"], key["p"], graph) for key in keys for graph in range(*key["graphs"])]
+    assert len(covered) == len(set(covered)) == 4 * 10 * 100
+    assert {key["p"] for key in noiseless.plan(QUICK)} == {10, 30, 60}
+    assert all("RFD w=3" not in key["methods"] for key in noiseless.plan(QUICK) if key["p"] == 60)
+
+
+def test_a_noiseless_cell_draws_its_graphs_whatever_else_is_run():
+    key = next(key for key in noiseless.plan(QUICK) if key["p"] == 10 and key["density"] == "1/2")
+    every = noiseless.measure(key, QUICK)
+    later = noiseless.measure({**key, "graphs": [3, 4], "methods": ["RP", "RFD"]}, QUICK)
+    told = {(record["graph"], record["method"]): (record["edges"], record["found"]) for record in every}
+    assert len(every) == 5 * len(key["methods"])
+    assert [told[3, method] for method in ("RP", "RFD")] == [(record["edges"], record["found"]) for record in later]
+    json.dumps(every, allow_nan=False)
+
+
+def test_graphs_without_edges_are_drawn_again():
+    generator = np.random.default_rng(0)
+    assert all(noiseless.draw_dag(3, "1/p", generator).any() for _ in range(30))
+
+
+def noiseless_records(ratios, *, density="1/2", edges=100, graphs=4):
+    """Make records in which a method finds these ratios at these sizes, on every graph."""
+    return [
+        {"density": density, "p": p, "graph": graph, "method": method, "edges": edges,
+         "found": round(edges * ratio), "seconds": 0.5, "capped": int(graph == 0)}
+        for method, by_size in ratios.items()
+        for p, ratio in by_size.items()
+        for graph in range(graphs)
+    ]  # fmt: skip
+
+
+def test_noiseless_table_sums_up_by_point():
+    records = noiseless_records({"RFD": {10: 1.0}, "MR": {10: 1.5}})
+    records[1] = {**records[1], "found": 120}
+    rfd, mr = sorted(noiseless.table(records[::-1]), key=lambda row: row["ratio"])
+    assert (rfd["method"], rfd["graphs"], rfd["ratio"], rfd["exact"], rfd["capped"]) == ("RFD", 4, 1.05, 0.75, 0.25)
+    assert rfd["ratio_low"] == 1.0 < rfd["ratio_high"] <= 1.2
+    assert (mr["ratio"], mr["beyond_rfd"], mr["exact"], mr["median_seconds"]) == (1.5, 0.45, 0.0, 0.5)
+    assert 0.3 <= mr["beyond_rfd_low"] < 0.45 < mr["beyond_rfd_high"] == 0.5
+
+
+def noiseless_ratios(**changes):
+    """Return ratios that bear out everything that the paper says and that the study adds."""
+    flat = {10: 1.0, 30: 1.0, 100: 1.0}
+    rising, steep = {10: 1.1, 30: 1.2, 100: 1.4}, {10: 1.2, 30: 1.3, 100: 1.9}
+    ratios = {
+        "RFD": {10: 1.04, 30: 1.01, 100: 1.01},
+        "MR": {10: 1.1, 30: 1.02, 100: 1.02},
+        "RP": {10: 1.5, 30: 2.0, 100: 2.0},
+        **dict.fromkeys(("MD", "MF"), rising),
+        **dict.fromkeys(("MD elimination", "MF elimination"), steep),
+        **dict.fromkeys(("RFD w=2", "RFD w=3", "RFD + covered edges"), flat),
+    }
+    return ratios | changes
+
+
+def noiseless_verdicts(ratios):
+    """Return which claims are held, by their statement."""
+    rows = noiseless.table(noiseless_records(ratios))
+    return {claim.statement: claim.held for claim in noiseless.STUDIES[0].claims(rows)}
+
+
+def test_noiseless_claims_hold_where_they_should():
+    assert set(noiseless_verdicts(noiseless_ratios()).values()) == {True}
+
+
+@pytest.mark.parametrize(
+    ("changes", "refuted"),
+    [
+        ({"RFD": {10: 1.06, 30: 1.01, 100: 1.01}}, "RFD (w = 1) induces"),
+        ({"MF": {10: 1.02, 30: 1.2, 100: 1.4}}, "RFD outperforms MF"),
+        ({"MR": {10: 1.1, 30: 1.04, 100: 1.02}}, "MR matches RFD"),
+        ({"MD": {10: 1.1, 30: 1.2, 100: 1.1}}, "at density ½, MD in the moral subgraph"),
+        ({"MD elimination": {10: 1.05, 30: 1.3, 100: 1.9}}, "beyond the paper: MD is better"),
+        ({"RFD w=2": {10: 1.0, 30: 1.0, 100: 1.02}}, "beyond the paper: RFD w=2"),
+    ],
+)
+def test_noiseless_claims_are_refuted_by_what_speaks_against_them(changes, refuted):
+    verdicts = noiseless_verdicts(noiseless_ratios(**changes))
+    assert [statement for statement, held in verdicts.items() if not held and statement.startswith(refuted)]
+    assert sum(not held for held in verdicts.values()) == 1
+
+
+def test_noiseless_figures_show_every_method_that_was_run():
+    pytest.importorskip("matplotlib")
+    figures = noiseless.draw(noiseless.table(noiseless_records(noiseless_ratios())))
+    assert next(iter(figures)) == "noiseless"
+    drawn = {line.get_label() for line in figures["noiseless-time"].axes[0].lines}
+    assert drawn == set(noiseless_ratios())

@@ -25,7 +25,7 @@ def minimum_degree(graph: ArrayLike) -> Order:
     >>> minimum_degree(star)
     array([3, 0, 2, 1])
     """
-    return _greedy(graph, lambda graph: graph.sum(axis=0).astype(np.float64))
+    return greedy(graph, lambda graph: graph.sum(axis=0).astype(np.float64))
 
 
 def minimum_fill(graph: ArrayLike) -> Order:
@@ -35,7 +35,7 @@ def minimum_fill(graph: ArrayLike) -> Order:
     >>> minimum_fill(path)
     array([2, 0, 1])
     """
-    return _greedy(graph, _pairs_to_join)
+    return greedy(graph, pairs_to_join)
 
 
 def multiple_minimum_degree(graph: ArrayLike) -> Order:
@@ -56,7 +56,8 @@ def multiple_minimum_degree(graph: ArrayLike) -> Order:
     return np.argsort(factors.perm_c)[::-1].astype(np.int64)
 
 
-def _greedy(graph: ArrayLike, cost: Cost) -> Order:
+def greedy(graph: ArrayLike, cost: Cost) -> Order:
+    """Return the order that always eliminates a node of least cost, of several the lowest."""
     left = as_undirected(graph).copy()
     gone: list[int] = []
     for _ in range(len(left)):
@@ -71,7 +72,7 @@ def _greedy(graph: ArrayLike, cost: Cost) -> Order:
     return np.array(gone[::-1], np.int64)
 
 
-def _pairs_to_join(graph: Undirected) -> NDArray[np.float64]:
+def pairs_to_join(graph: Undirected) -> NDArray[np.float64]:
     """Return how many pairs of each node's neighbours are not joined."""
     edges = graph.astype(np.float64)
     degrees = edges.sum(axis=0)
