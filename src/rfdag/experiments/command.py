@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 
 from rfdag.bench.environments import FOLDER as PEERS
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 PAGE = "reproduction.md"
 """The page that collects all figures of a run."""
+SIGNS = {True: "[green]held[/green]:", False: "[red]did not hold[/red]:", None: "[yellow]cannot tell[/yellow]:"}
 
 
 def register(app: typer.Typer, reported: Callable[[Callable[..., None]], Callable[..., None]]) -> None:
@@ -151,18 +153,16 @@ def _tell_foreign(console: Console, study: Study, folder: Path, done: Completed)
 
 
 def _tell(outcomes: Sequence[Outcome], written: Sequence[Path]) -> None:
-    from rfdag.experiments.pages import VERDICTS
-
     console = Console()
-    shown = Table("figure", "the paper's statement", "what was seen", "numbers")
     for outcome in outcomes:
+        if outcome.claims:
+            console.print(f"[bold]{outcome.study.name}[/bold]: {escape(outcome.study.title)}", highlight=False)
         for claim in outcome.claims:
-            verdict = VERDICTS[claim.held].replace("**", "")
-            shown.add_row(outcome.study.name, escape(claim.statement), verdict, escape(claim.numbers))
-    if shown.row_count:
-        console.print(shown)
+            console.print(Padding(f"{SIGNS[claim.held]} {escape(claim.statement)}", (0, 0, 0, 2)), highlight=False)
+            console.print(Padding(f"[dim]{escape(claim.numbers)}[/dim]", (0, 0, 0, 4)), highlight=False)
+    console.print("Written")
     for path in written:
-        console.print(f"Written: {escape(str(path))}", highlight=False, soft_wrap=True)
+        console.print(f"  {escape(str(path))}", highlight=False, soft_wrap=True)
 
 
 def _print_json(outcomes: Sequence[Outcome], written: Sequence[Path]) -> None:

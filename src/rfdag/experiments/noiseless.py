@@ -6,7 +6,7 @@ import functools
 import time
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,7 +55,7 @@ ORDERINGS = (
     orderings.greedy,
     orderings.pairs_to_join,
 )
-"""What makes those orders, for the digest of the sources."""
+"""What makes those orders."""
 
 METHODS = (*RULES, *ON_ELIMINATION_GRAPH, *LEARNT)
 
@@ -64,6 +64,13 @@ MOST_FOR_SP = 14
 
 MOST_FOR_QUICK_DEPTH = 30
 """Variables up to which a quick run looks three removals ahead."""
+
+
+BEYOND, EXACTLY = "edges beyond the true ones (%)", "exactly recovered (%)"
+"""What the axes of the two measures say."""
+
+Curve = Callable[[Any, str, Sequence[Row]], None]
+"""Puts one method's points into a panel."""
 
 
 class Outcome(NamedTuple):
@@ -86,7 +93,7 @@ def density_of(name: str, p: int) -> float:
 
 def plan(scope: Scope) -> list[Key]:
     """List the cells: a few graphs of one density and size each, with all methods on them."""
-    made_by = revision(measure, _measured, outcome, draw_dag, density_of, *ORDERINGS)
+    made_by = revision(measure, draw_dag, density_of, *MAKERS)
     return [
         {
             "density": density,
@@ -94,7 +101,7 @@ def plan(scope: Scope) -> list[Key]:
             "graphs": [first, min(first + _chunk(p), graphs)],
             "seed": scope.seed,
             "methods": methods_for(p, quick=scope.quick),
-            "rules": [*map(list, RULES.values()), list(LEARNT.values())],
+            "rules": options(),
             "version": environments.own_version(),
             "scipy": scipy.__version__,
             "revision": made_by,
@@ -104,6 +111,11 @@ def plan(scope: Scope) -> list[Key]:
         for p in (QUICK_SIZES if scope.quick else SIZES)
         for first in range(0, graphs, _chunk(p))
     ]
+
+
+def options() -> list[list[Any]]:
+    """Return what the methods are called with, for the keys of cells."""
+    return [*map(list, RULES.values()), list(LEARNT.values())]
 
 
 def methods_for(p: int, *, quick: bool) -> list[str]:
@@ -121,27 +133,28 @@ def _chunk(p: int) -> int:
 
 def measure(key: Key, scope: Scope) -> list[Record]:
     """Draw the graphs of one cell and let every method order them."""
-    _compile()
-    with one_blas_thread():
-        return _measured(key)
-
-
-def _measured(key: Key) -> list[Record]:
+    compile_all()
     records: list[Record] = []
     for graph in range(*key["graphs"]):
         point = f"noiseless {key['density']} {key['p']}"
         generator = np.random.default_rng([key["seed"], zlib.crc32(point.encode()), graph])
         dag = draw_dag(key["p"], key["density"], generator)
-        edges = int(dag.sum())
-        for method in key["methods"]:
+        place = {"density": key["density"], "p": key["p"], "graph": graph}
+        records += ordered(dag, key["methods"], generator, place)
+    return records
+
+
+def ordered(dag: Graph, methods: Sequence[str], generator: np.random.Generator, place: Record) -> list[Record]:
+    """Let every method order the nodes of a DAG; return a record of each, which also tells its place."""
+    records: list[Record] = []
+    with one_blas_thread():
+        for method in methods:
             found = outcome(method, dag, generator)
             records.append(
                 {
-                    "density": key["density"],
-                    "p": key["p"],
-                    "graph": graph,
+                    **place,
                     "method": method,
-                    "edges": edges,
+                    "edges": int(dag.sum()),
                     "found": int(found.dag.sum()),
                     "seconds": found.seconds,
                     "capped": found.capped,
@@ -178,35 +191,41 @@ def outcome(method: str, dag: Graph, generator: np.random.Generator) -> Outcome:
 
 
 @functools.cache
-def _compile() -> None:
+def compile_all() -> None:
     """Run everything once, so that no time holds the loading of compiled code."""
     dag = random_dag(6, 0.5, rng=1)
     for method in METHODS:
         outcome(method, dag, np.random.default_rng(0))
 
 
+MAKERS = (ordered, outcome, *ORDERINGS)
+"""What makes the numbers, whatever the graphs: for the digest of the sources."""
+
+
 def table(records: Sequence[Record]) -> list[Row]:
-    """Sum up the graphs of each density, size and method; differences are to RFD on the same graphs."""
+    """Sum up the graphs of each density, size and method."""
+    return summed_up(records, "density", DENSITIES)
+
+
+def summed_up(records: Sequence[Record], kind: str, kinds: Sequence[str]) -> list[Row]:
+    """Sum up the graphs of each kind, size and method; differences are to RFD on the same graphs."""
     points: dict[tuple[str, int, str], dict[int, Record]] = defaultdict(dict)
     for record in records:
-        points[record["density"], record["p"], record["method"]][record["graph"]] = record
+        points[record[kind], record["p"], record["method"]][record["graph"]] = record
     return [
-        _row(density, p, method, points[density, p, method], points.get((density, p, "RFD"), {}))
-        for density in DENSITIES
-        for p in sorted({p for name, p, _ in points if name == density})
+        {kind: name, "p": p, "method": method, **_sums(points[name, p, method], points.get((name, p, "RFD"), {}))}
+        for name in kinds
+        for p in sorted({p for other, p, _ in points if other == name})
         for method in METHODS
-        if (density, p, method) in points
+        if (name, p, method) in points
     ]
 
 
-def _row(density: str, p: int, method: str, graphs: Mapping[int, Record], by_rfd: Mapping[int, Record]) -> Row:
+def _sums(graphs: Mapping[int, Record], by_rfd: Mapping[int, Record]) -> Row:
     ratio = mean_band([_ratio(record) for record in graphs.values()])
     shared = sorted(graphs.keys() & by_rfd.keys())
     beyond = paired_difference([_ratio(graphs[at]) for at in shared], [_ratio(by_rfd[at]) for at in shared])
     return {
-        "density": density,
-        "p": p,
-        "method": method,
         "graphs": len(graphs),
         "ratio": rounded(ratio.mean),
         "ratio_low": rounded(ratio.low),
@@ -228,24 +247,28 @@ def draw(rows: Sequence[Row]) -> dict[str, Any]:
     """Draw the ratio, the share of exact recoveries and the time against p, a panel a density."""
     on_elimination_graph = ["RFD", "MD", "MF", *ON_ELIMINATION_GRAPH]
     others = [method for method in METHODS if method not in ON_ELIMINATION_GRAPH]
-    beyond, exact, seconds = "edges beyond the true ones (%)", "exactly recovered (%)", "seconds to the order"
     return {
-        "noiseless": _panels(rows, others, _beyond_the_truth, beyond),
-        "noiseless-elimination-graph": _panels(rows, on_elimination_graph, _beyond_the_truth, beyond),
-        "noiseless-exact": _panels(rows, others, _exact, exact),
-        "noiseless-time": _panels(rows, METHODS, _seconds, seconds),
+        "noiseless": panels(rows, "density", others, beyond_the_truth, BEYOND),
+        "noiseless-elimination-graph": panels(rows, "density", on_elimination_graph, beyond_the_truth, BEYOND),
+        "noiseless-exact": panels(rows, "density", METHODS, exactly, EXACTLY),
+        "noiseless-time": panels(rows, "density", METHODS, _seconds, "seconds to the order"),
     }
 
 
-def _panels(rows: Sequence[Row], methods: Sequence[str], put: Any, label: str) -> Any:
+def panels(rows: Sequence[Row], kind: str, methods: Sequence[str], put: Curve, label: str) -> Any:
+    """Draw something against p, a panel for each kind of graph."""
     from rfdag.experiments import look
 
-    densities = [density for density in DENSITIES if any(row["density"] == density for row in rows)]
-    figure, axes = look.canvas(2, 2, width=9.0, height=3.2, sharey=True, sharex=True)
-    for panel, density in zip(axes.flat, densities, strict=False):
-        for method, points in _curves(rows, density, methods):
-            put(panel, method, points)
-        panel.set_title(f"density {density}")
+    kinds = list(dict.fromkeys(row[kind] for row in rows))
+    figure, axes = look.canvas(-(-len(kinds) // 2), 2, width=9.0, height=3.2, sharey=True, sharex=True)
+    for panel in axes.flat[len(kinds) :]:
+        panel.set_axis_off()
+    for panel, name in zip(axes.flat, kinds, strict=False):
+        for method in methods:
+            points = [row for row in rows if row[kind] == name and row["method"] == method]
+            if points:
+                put(panel, method, points)
+        panel.set_title(f"density {name}" if kind == "density" else name)
     for panel in axes[-1]:
         panel.set_xlabel("variables p")
     for panel in axes[:, 0]:
@@ -254,14 +277,8 @@ def _panels(rows: Sequence[Row], methods: Sequence[str], put: Any, label: str) -
     return figure
 
 
-def _curves(rows: Sequence[Row], density: str, methods: Sequence[str]) -> Iterator[tuple[str, list[Row]]]:
-    for method in methods:
-        points = [row for row in rows if row["density"] == density and row["method"] == method]
-        if points:
-            yield method, points
-
-
-def _beyond_the_truth(panel: Any, method: str, points: Sequence[Row]) -> None:
+def beyond_the_truth(panel: Any, method: str, points: Sequence[Row]) -> None:
+    """Put the ratio and its band into a panel, as percents above 1."""
     from rfdag.experiments import look
 
     mean, low, high = ([100 * (row[name] - 1) for row in points] for name in ("ratio", "ratio_low", "ratio_high"))
@@ -272,7 +289,8 @@ def _beyond_the_truth(panel: Any, method: str, points: Sequence[Row]) -> None:
     panel.set_yticks([0, 0.1, 1, 10, 100, 1000], ["0", "0.1", "1", "10", "100", "1000"])
 
 
-def _exact(panel: Any, method: str, points: Sequence[Row]) -> None:
+def exactly(panel: Any, method: str, points: Sequence[Row]) -> None:
+    """Put the share of exact recoveries into a panel."""
     from rfdag.experiments import look
 
     look.curve(panel, method, [row["p"] for row in points], [100 * row["exact"] for row in points])
