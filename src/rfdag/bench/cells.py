@@ -91,7 +91,7 @@ def scored(key: Key, limit: float, found: Graph, rows: Floats, true: Graph | Non
     shd = f1 = tpr = fpr = None
     if true is not None:
         skeleton = metrics.skeleton(true, found)
-        shd = _shd(true, found)
+        shd = distance(true, found)
         f1, tpr, fpr = (None if math.isnan(score) else score for score in (skeleton.f1, skeleton.tpr, skeleton.fpr))
     edges = int(((found != 0) | (found != 0).T).sum()) // 2
     return Cell(key, limit, seconds, edges, bic(rows, found), shd, f1, tpr, fpr)
@@ -124,7 +124,8 @@ def bic(rows: Floats, graph: Graph) -> float | None:
     return total
 
 
-def _shd(true: Graph, found: Graph) -> int:
+def distance(true: Graph, found: Graph) -> int:
+    """Return the structural Hamming distance of the classes, also to a graph that has none."""
     try:
         return metrics.shd(true, found)
     except GraphError:
