@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import reference
-from rfdag.experiments import noiseless, orderings
+from rfdag.experiments import dense_family, noiseless, orderings
 from rfdag.experiments.study import Scope
 from rfdag.graphs import markov_equivalent, moral_graph
-from rfdag.simulate import random_dag
+from rfdag.simulate import dense_dag, linear_sem, random_dag
 
 QUICK = Scope(quick=True)
 
@@ -221,3 +221,86 @@ def test_noiseless_figures_show_every_method_that_was_run():
     assert next(iter(figures)) == "noiseless"
     drawn = {line.get_label() for line in figures["noiseless-time"].axes[0].lines}
     assert drawn == set(noiseless_ratios())
+
+
+def test_dense_family_plan_is_of_different_cells():
+    for scope in (Scope(), QUICK):
+        keys = [json.dumps(key, sort_keys=True) for key in dense_family.plan(scope)]
+        assert len(set(keys)) == len(keys)
+
+
+def dense_cell(kind, K):
+    """Return the first cell of a kind with K sources."""
+    return next(key for key in dense_family.plan(QUICK) if key["kind"] == kind and key["K"] == K)
+
+
+def test_removal_scores_of_the_dense_family_are_those_of_the_definition():
+    (record,) = dense_family.measure(dense_cell("scores", 4), QUICK)
+    world = reference.Population(dense_dag(4))
+    for turn, node in enumerate(range(9, 3, -1)):
+        scores = [len(reference.removed_edges(world, range(node + 1), other)) for other in range(node + 1)]
+        assert record["removals"][turn] == scores[-1]
+        assert record["of_others"][turn] == max(scores[:-1])
+
+
+def test_dense_family_is_recovered_exactly_and_from_many_rows():
+    exact = {record["method"]: record for record in dense_family.measure(dense_cell("exact", 4), QUICK)}
+    assert exact["RFD"]["exact"]
+    assert exact["RFD"]["ratio"] == 1
+    assert not exact["MD"]["exact"]
+    key = {**dense_cell("data", 3), "n": 10**7}
+    from_data = dense_family.measure(key, QUICK)
+    assert [(record["exact"], record["f1"], record["shd"]) for record in from_data] == [(True, 1.0, 0)] * 2
+    json.dumps([*exact.values(), *from_data], allow_nan=False)
+
+
+def test_shuffling_renames_the_nodes():
+    dag = dense_dag(4)
+    renamed = dense_family.shuffled(dag, np.random.default_rng(0))
+    assert (renamed != dag).any()
+    assert nx.is_isomorphic(reference.Population(dag).graph, reference.Population(renamed).graph)
+
+
+def test_sample_covariances_scatter_like_those_of_rows():
+    sem = linear_sem(dense_dag(2), rng=1)
+    truth, n, draws = sem.covariance(), 20, 4000
+    generator = np.random.default_rng(2)
+    drawn = np.array([dense_family.sample_covariance(sem, n, generator) for _ in range(draws)])
+    variances = (np.outer(np.diag(truth), np.diag(truth)) + truth**2) / (n - 1)
+    assert np.abs(drawn.mean(axis=0) - truth).max() < 5 * np.sqrt(variances.max() / draws)
+    np.testing.assert_allclose(drawn.var(axis=0), variances, rtol=0.25)
+
+
+def dense_records(K=3, *, exact=True, removals=(2, 2, 1), of_others=(0, 0, 0), n=100):
+    """Make the records of one B_K."""
+    found = {"K": K, "exact": exact, "ratio": 1.0 if exact else 1.5, "f1": 1.0, "shd": 0, "seconds": 0.1}
+    scores = {"kind": "scores", "K": K, "removals": list(removals), "of_others": list(of_others)}
+    on_graph = [
+        {"kind": "exact", "draw": draw, "n": None, "method": method, **found}
+        for method in dense_family.ON_GRAPHS
+        for draw in range(2)
+    ]
+    on_data = [{"kind": "data", "draw": 0, "n": n, "method": method, **found} for method in dense_family.ON_DATA]
+    return [scores, *on_graph, *on_data]
+
+
+def test_dense_family_table_and_claims():
+    rows = dense_family.table(dense_records())
+    assert len({tuple(row) for row in rows}) == 1
+    scores = rows[0]
+    assert (scores["p"], scores["edges"], scores["least_removal"], scores["most_removal"]) == (6, 9, 1, 2)
+    assert scores["removals_of_one"] == 1
+    exact = next(row for row in rows if row["setting"] == "exact" and row["method"] == "RFD")
+    assert (exact["models"], exact["exact"], exact["ratio"], exact["median_seconds"]) == (2, 1.0, 1.0, 0.1)
+    recovered, of_one, dense, *from_data = dense_family.claims(rows)
+    assert [recovered.held, of_one.held, dense.held] == [True, False, True]
+    assert "zero for all others, which is what recovery needs" in of_one.numbers
+    assert [claim.held for claim in from_data] == [True, True]
+
+
+def test_dense_family_claims_can_fail():
+    bad = dense_records(exact=False, removals=(1, 1, 1), of_others=(1, 0, 0))
+    recovered, of_one, _, *from_data = dense_family.claims(dense_family.table(bad))
+    assert [recovered.held, of_one.held] == [False, True]
+    assert "nor is it above zero" in of_one.numbers
+    assert [claim.held for claim in from_data] == [False, False]
