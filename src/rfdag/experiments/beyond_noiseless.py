@@ -135,7 +135,7 @@ def _point(panel: Any, measured: str, at: int, method: str, row: Row) -> None:
     else:
         mean = 100 * row["exact"]
         panel.set_xlim(-5, 105)
-    panel.plot([mean], [at], color=color, marker=marker, linestyle="none", markersize=6)
+    panel.plot([mean], [at], color=color, marker=marker, linestyle="none", markersize=6, clip_on=False)
 
 
 def claims(rows: Sequence[Row]) -> list[Claim]:

@@ -260,9 +260,8 @@ def panels(rows: Sequence[Row], kind: str, methods: Sequence[str], put: Curve, l
     from rfdag.experiments import look
 
     kinds = list(dict.fromkeys(row[kind] for row in rows))
-    figure, axes = look.canvas(-(-len(kinds) // 2), 2, width=9.0, height=3.2, sharey=True, sharex=True)
-    for panel in axes.flat[len(kinds) :]:
-        panel.set_axis_off()
+    columns = 3 if len(kinds) % 3 == 0 else 2
+    figure, axes = look.canvas(-(-len(kinds) // columns), columns, width=9.0, height=3.2, sharey=True, sharex=True)
     for panel, name in zip(axes.flat, kinds, strict=False):
         for method in methods:
             points = [row for row in rows if row[kind] == name and row["method"] == method]

@@ -77,64 +77,69 @@ def measure(key: Key, scope: Scope) -> list[Record]:
 
 def table(records: Sequence[Record]) -> list[Row]:
     """Sum up the graphs of each density, method and tuning value."""
+    return tabulated(records, "density", DENSITIES, ENTRIES)
+
+
+def tabulated(records: Sequence[Record], kind: str, kinds: Sequence[str], entries: Sequence[Entry]) -> list[Row]:
+    """Sum up the data sets of each kind, method and tuning value."""
     points: dict[tuple[str, str, float], list[Record]] = defaultdict(list)
     for record in records:
-        points[record["density"], record["method"], record["value"]].append(record)
+        points[record[kind], record["method"], record["value"]].append(record)
     return [
         {
-            "density": density,
+            kind: name,
             "method": entry.method,
             "value": value,
-            "package": points[density, entry.method, value][0]["package"],
-            **summed_up(points[density, entry.method, value]),
+            "package": points[name, entry.method, value][0]["package"],
+            **summed_up(points[name, entry.method, value]),
         }
-        for density in DENSITIES
-        for entry in ENTRIES
+        for name in kinds
+        for entry in entries
         for value in entry.values
-        if (density, entry.method, value) in points
+        if (name, entry.method, value) in points
     ]
 
 
-def draw_times(rows: Sequence[Row]) -> dict[str, Any]:
+def draw_times(rows: Sequence[Row], kind: str = "density", picture: str = "time") -> dict[str, Any]:
     """Draw the median time against the TPR, a panel a density."""
     from rfdag.experiments import look
 
-    figure, axes = _panels(rows)
-    for panel, density in axes:
-        for method, points in shown(rows, density):
+    figure, axes = _panels(rows, kind)
+    for panel, name in axes:
+        for method, points in shown(rows, name, kind):
             look.curve(panel, method, *_columns(points, "tpr", "seconds", "seconds_low", "seconds_high"))
             cut = [row for row in points if row["late"]]
             color, marker, _ = look.style(method)
             panel.plot(*_columns(cut, "tpr", "seconds"), marker, color=color, markerfacecolor="white", zorder=3)
         panel.set(yscale="log", xlim=(0, 1), xlabel="true positive rate", ylabel="seconds a call")
     look.legend(figure, [panel for panel, _ in axes])
-    return {"time": figure}
+    return {picture: figure}
 
 
-def draw_rates(rows: Sequence[Row]) -> dict[str, Any]:
+def draw_rates(rows: Sequence[Row], kind: str = "density", picture: str = "roc") -> dict[str, Any]:
     """Draw the TPR against the FPR, a panel a density."""
     from rfdag.experiments import look
 
-    figure, axes = _panels(rows)
-    for panel, density in axes:
+    figure, axes = _panels(rows, kind)
+    for panel, name in axes:
         panel.plot([0, 1], [0, 1], color=look.GREY, linewidth=0.8, zorder=0)
-        for method, points in shown(rows, density):
+        for method, points in shown(rows, name, kind):
             look.curve(panel, method, *_columns(points, "fpr", "tpr"))
         panel.set(xlim=(-0.01, 0.8), ylim=(0, 1), xlabel="false positive rate", ylabel="true positive rate")
     look.legend(figure, [panel for panel, _ in axes])
-    return {"roc": figure}
+    return {picture: figure}
 
 
-def _panels(rows: Sequence[Row]) -> tuple[Any, list[tuple[Any, str]]]:
+def _panels(rows: Sequence[Row], kind: str) -> tuple[Any, list[tuple[Any, str]]]:
     from rfdag.experiments import look
 
-    densities = list(dict.fromkeys(row["density"] for row in rows))
-    figure, axes = look.canvas((len(densities) + 1) // 2, 2, height=3.6, sharex=True, sharey=True)
-    for spare in axes.flat[len(densities) :]:
+    names = list(dict.fromkeys(row[kind] for row in rows))
+    figure, axes = look.canvas((len(names) + 1) // 2, 2, height=3.6, sharex=True, sharey=True)
+    for spare in axes.flat[len(names) :]:
         spare.remove()
-    pairs = list(zip(axes.flat, densities, strict=False))
-    for panel, density in pairs:
-        panel.set_title(f"density {density}")
+    pairs = list(zip(axes.flat, names, strict=False))
+    for panel, name in pairs:
+        panel.set_title(f"density {name}" if kind == "density" else name)
         panel.label_outer()
     return figure, pairs
 

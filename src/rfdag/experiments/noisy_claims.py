@@ -31,9 +31,9 @@ FLAT = ("RFD", "MD", "MD (causaldag)")
 BEYOND = "soft + refinement"
 
 
-def shown(rows: Sequence[Row], density: str) -> Iterator[tuple[str, list[Row]]]:
+def shown(rows: Sequence[Row], name: str, kind: str = "density") -> Iterator[tuple[str, list[Row]]]:
     """Yield the methods with those of their points, from sparse to dense, at which half of the calls were finished."""
-    here = [row for row in rows if row["density"] == density and 2 * row["finished"] >= row["graphs"]]
+    here = [row for row in rows if row[kind] == name and 2 * row["finished"] >= row["graphs"]]
     for method in dict.fromkeys(row["method"] for row in here):
         yield method, [row for row in here if row["method"] == method and row["tpr"] is not None]
 
@@ -41,7 +41,7 @@ def shown(rows: Sequence[Row], density: str) -> Iterator[tuple[str, list[Row]]]:
 def time_claims(rows: Sequence[Row]) -> list[Claim]:
     """Hold the paper's statements on time against the rows."""
     found = [_growth(rows, method) for method in (*GROWING, *FLAT, BEYOND)]
-    return [claim for claim in [*found, _efficient(rows)] if claim is not None]
+    return [claim for claim in [*found, efficient(rows)] if claim is not None]
 
 
 def _growth(rows: Sequence[Row], method: str) -> Claim | None:
@@ -83,19 +83,18 @@ def _factor(points: Sequence[Row]) -> float:
     return math.exp(0.1 * float(away @ times / (away @ away))) if away.any() else math.nan
 
 
-def _efficient(rows: Sequence[Row]) -> Claim | None:
+def efficient(rows: Sequence[Row], kind: str = "density") -> Claim | None:
     """Compare the longest times over the whole range."""
     longest: dict[tuple[str, str], float] = {}
-    for density in dict.fromkeys(row["density"] for row in rows):
-        for method, points in shown(rows, density):
-            longest[method, density] = max(row["seconds"] for row in points)
-    own = {density: seconds for (method, density), seconds in longest.items() if method == "RFD"}
-    others = [method for method in GROWING if any(method == name for name, _ in longest)]
+    for name in dict.fromkeys(row[kind] for row in rows):
+        for method, points in shown(rows, name, kind):
+            longest[method, name] = max(row["seconds"] for row in points)
+    own = {name: seconds for (method, name), seconds in longest.items() if method == "RFD"}
+    others = [method for method in GROWING if any(method == other for other, _ in longest)]
     if not own or not others:
         return None
     ratios = {
-        method: [longest[method, density] / own[density] for density in own if (method, density) in longest]
-        for method in others
+        method: [longest[method, name] / own[name] for name in own if (method, name) in longest] for method in others
     }
     told = ", ".join(f"{method} {min(each):.2g} to {max(each):.2g}" for method, each in ratios.items())
     return Claim(
@@ -105,9 +104,9 @@ def _efficient(rows: Sequence[Row]) -> Claim | None:
     )
 
 
-def roc_claims(rows: Sequence[Row]) -> list[Claim]:
+def roc_claims(rows: Sequence[Row], kind: str = "density") -> list[Claim]:
     """Hold the statement of Appendix B against the rows."""
-    found = areas(rows)
+    found = areas(rows, kind)
     if not found:
         return []
     densities = [name for name in found[0] if name != "method"]
@@ -129,22 +128,22 @@ def roc_claims(rows: Sequence[Row]) -> list[Claim]:
     where = f"area up to FPR {MOST_FPR:g}"
     return [
         Claim(
-            f"all algorithms perform similarly ({where}, of 1, within {SIMILAR:g} at every density)",
+            f"all algorithms perform similarly ({where}, of 1, within {SIMILAR:g} at every {kind})",
             similar if spreads else None,
             "; ".join(spreads),
         ),
         Claim(
-            f"beyond the paper: {BEYOND} has a larger {where} than all of them at every density",
+            f"beyond the paper: {BEYOND} has a larger {where} than all of them at every {kind}",
             ahead if leads else None,
             "; ".join(leads),
         ),
     ]
 
 
-def areas(rows: Sequence[Row]) -> list[Row]:
+def areas(rows: Sequence[Row], kind: str = "density") -> list[Row]:
     """Return the area under each method's ROC curve up to `MOST_FPR`, a column a density."""
-    densities = list(dict.fromkeys(row["density"] for row in rows))
-    curves = {density: dict(shown(rows, density)) for density in densities}
+    densities = list(dict.fromkeys(row[kind] for row in rows))
+    curves = {density: dict(shown(rows, density, kind)) for density in densities}
     methods = dict.fromkeys(row["method"] for row in rows)
     return [
         {
