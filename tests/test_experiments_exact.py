@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import reference
-from rfdag.experiments import dense_family, noiseless, orderings
+from rfdag.experiments import dense_family, noiseless, orderings, runtime_law
 from rfdag.experiments.study import Scope
 from rfdag.graphs import markov_equivalent, moral_graph
 from rfdag.simulate import dense_dag, linear_sem, random_dag
@@ -304,3 +304,63 @@ def test_dense_family_claims_can_fail():
     assert [recovered.held, of_one.held] == [False, True]
     assert "nor is it above zero" in of_one.numbers
     assert [claim.held for claim in from_data] == [False, False]
+
+
+def test_runtime_plan_goes_from_small_to_large_and_stops_where_calls_get_long():
+    keys = runtime_law.plan(QUICK)
+    assert len({json.dumps(key, sort_keys=True) for key in keys}) == len(keys)
+    assert [key["p"] for key in keys] == sorted(key["p"] for key in keys)
+    key = next(key for key in keys if key["p"] == 80)
+    same = {"family": key["family"], "input": key["input"], "w": key["w"], "p": 40, "graph": 0, "capped": 0}
+    assert not runtime_law.pointless(key, [])
+    # Twice the size is foretold to take sixteen times as long.
+    assert not runtime_law.pointless(key, [{**same, "seconds": key["limit"] / 17}])
+    assert runtime_law.pointless(key, [{**same, "seconds": key["limit"] / 15}])
+    assert not runtime_law.pointless(key, [{**same, "seconds": 1e9, "w": 3}, {**same, "seconds": 1e9, "p": 113}])
+
+
+@pytest.mark.parametrize("given", runtime_law.INPUTS)
+def test_a_runtime_cell_is_timed(given):
+    key = next(key for key in runtime_law.plan(QUICK) if key["input"] == given and key["w"] == 2)
+    (record,) = runtime_law.measure(key, QUICK)
+    assert record["seconds"] > 0
+    assert (record["p"], record["w"], record["capped"]) == (20, 2, 0)
+
+
+def runtime_records(exponent, *, depths=(1,), wobble=1.0):
+    """Make records of a power law, with graphs a factor above and below it."""
+    return [
+        {"family": "degree 4", "input": "data", "w": depth, "p": p, "graph": graph, "capped": 0,
+         "seconds": 1e-6 * p**exponent * wobble ** (graph - 1) if p >= 40 else 1.0}
+        for depth in depths
+        for p in (20, 28, 40, 80, 160)
+        for graph in range(3)
+    ]  # fmt: skip
+
+
+def test_runtime_table_fits_the_larger_half():
+    *points, fit = runtime_law.table(runtime_records(3.5, wobble=1.1)[::-1])
+    assert [row["p"] for row in points] == [20, 28, 40, 80, 160]
+    assert points[2]["seconds"] == pytest.approx(1e-6 * 40**3.5, rel=1e-4)
+    assert points[2]["seconds_low"] == pytest.approx(1e-6 * 40**3.5 / 1.1, rel=1e-4)
+    assert (fit["row"], fit["p"], fit["graphs"], fit["exponent"], fit["bound"]) == ("fit", 40, 9, 3.5, 4)
+    assert fit["exponent_low"] < 3.5 < fit["exponent_high"]
+    assert fit["factor"] == pytest.approx(1e-6, rel=1e-3)
+    assert {tuple(row) for row in points} == {tuple(fit)}
+
+
+@pytest.mark.parametrize(
+    ("exponent", "wobble", "verdicts"),
+    [(3.5, 1.01, [True, True, True]), (5.5, 1.01, [False, False, True]), (3.9, 1.5, [None, True, True])],
+)
+def test_runtime_claims_compare_intervals_with_bounds(exponent, wobble, verdicts):
+    rows = runtime_law.table(runtime_records(exponent, depths=(1, 2, 3), wobble=wobble))
+    assert [claim.held for claim in runtime_law.claims(rows)] == verdicts
+
+
+def test_figures_of_the_other_studies_are_drawn():
+    pytest.importorskip("matplotlib")
+    dense = dense_family.draw(dense_family.table(dense_records()))
+    assert list(dense) == ["dense-family", "dense-family-data", "dense-family-f1"]
+    panel = runtime_law.draw(runtime_law.table(runtime_records(3.0)))["runtime"].axes[3]
+    assert [text.get_text() for text in panel.texts] == ["3.0"]
