@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rfdag.experiments import look
@@ -22,13 +23,22 @@ POSITIONS: Mapping[str, Mapping[int, Point]] = {
         5: (2.0, 2.3), 6: (2.0, 0.0), 4: (0.0, 1.15), 3: (0.75, 1.15), 1: (1.45, 1.15),
         7: (2.9, 1.5), 2: (3.8, 2.3), 8: (3.8, 0.8),
     },
-    # On a dome, no edge of the complete part passes through a third node.
     "B4": {
-        1: (-2.6, 4.0), 2: (-1.0, 4.0), 3: (1.0, 4.0), 4: (2.6, 4.0),
-        5: (-3.0, 0.0), 6: (-1.8, 1.34), 7: (-0.6, 2.02), 8: (0.6, 2.02), 9: (1.8, 1.34), 10: (3.0, 0.0),
+        **{source: (0.75 + 1.5 * (source - 1), 1.9) for source in range(1, 5)},
+        **{node: (1.2 * (node - 5), 0.0) for node in range(5, 11)},
     },
 }  # fmt: skip
 """Where the nodes of each example stand."""
+
+ARCS = {
+    (i, j): bend
+    for apart, bend in {2: -0.13, 3: -0.21, 4: -0.3, 5: -0.43}.items()
+    for i, j in zip(range(5, 11), range(5 + apart, 11), strict=False)
+}
+"""Bends of the edges among the nodes of B_4's complete part: below the row, and steeper at their ends the longer."""
+
+ROOM_FOR_ARROWS = [1, 4]
+"""Rows of the search tree that hold nothing else."""
 
 CASES = {
     6: "6 removed: no effect",
@@ -63,7 +73,7 @@ def _moral_subgraph(rows: Sequence[Row]) -> Any:
     found = {row["what"]: row for row in rows}
     subgraph, eliminated = found["moral subgraph"], found["elimination graph"]
     only = frozenset(pairs(eliminated["edges"])) - frozenset(pairs(subgraph["edges"]))
-    figure, axes = look.canvas(1, 4, height=2.9)
+    figure, axes = look.canvas(1, 4, height=2.75)
     panels = axes.ravel()
     names = ", ".join(subgraph["nodes"].split())
     draw_graph(panels[0], _directed(found["DAG"]), "DAG $D$")
@@ -79,7 +89,7 @@ def _moral_subgraph(rows: Sequence[Row]) -> Any:
 def _fill_and_removal(rows: Sequence[Row]) -> Any:
     found = {row["what"]: row for row in rows}
     removal = {row["node"]: row for row in rows if row["what"] == "removal"}
-    figure, axes = look.canvas(2, 3, height=2.85)
+    figure, axes = look.canvas(2, 3, height=2.75)
     panels = axes.ravel()
     draw_graph(panels[0], _directed(found["DAG"]), "DAG $D$\n")
     draw_graph(panels[1], _moral(found["moral graph"], found["DAG"]), "moral graph $M(D)$\n")
@@ -101,8 +111,9 @@ def _rfd_step(rows: Sequence[Row]) -> Any:
         if row["what"] == "removal":
             by_state.setdefault(row["after"], []).append(row)
     followed = [row for row in by_state[""] if row["role"]]
-    # The second row is room for the arrows of the tree.
-    figure, axes = look.canvas(5, len(followed), height=1.9, height_ratios=(1, 0.16, 1, 0.42, 1))
+    figure, axes = look.canvas(6, len(followed), height=1.55, height_ratios=(1, 0.16, 1, 0.42, 0.1, 1))
+    for each in axes[ROOM_FOR_ARROWS].ravel():
+        each.set_axis_off()
     draw_graph(axes[0, 0], _directed(found["DAG"]), "DAG $D^*$")
     draw_graph(axes[0, 1], _moral(found["moral graph"], found["DAG"]), "moral graph: the search starts here")
     _draw_scores(axes[0, 2], by_state[""], "Level 1: every R is 0, so follow least F", lines=9)
@@ -110,9 +121,8 @@ def _rfd_step(rows: Sequence[Row]) -> Any:
     for column, first in enumerate(followed):
         _draw_branch(axes[:, column], first, by_state[str(first["node"])], found["moral graph"])
         chosen = first["role"] == "chosen"
-        axes[1, column].set_axis_off()
         _draw_arrow(figure, axes[0, 1], axes[2, column], chosen)
-        _draw_arrow(figure, axes[3, column], axes[4, column], chosen)
+        _draw_arrow(figure, axes[3, column], axes[5, column], chosen)
     draw_legend(figure, ("edge", "marriage", "removed", "gone"), columns=4)
     return figure
 
@@ -123,17 +133,18 @@ def _draw_branch(axes: Sequence[Any], first: Row, second: Sequence[Row], moral: 
     chosen = leaf["role"] == "chosen"
     draw_graph(axes[2], _changed(first, moral), f"{first['node']} removed")
     _draw_scores(axes[3], second, "Level 2: follow largest R")
-    draw_graph(axes[4], _changed(leaf, moral))
+    draw_graph(axes[5], _changed(leaf, moral))
     title = f"{first['node']}, then {leaf['node']}: R = {leaf['R']}, D = {leaf['D']}"
-    axes[4].set_title(
+    axes[5].set_title(
         title + ", least D" * chosen, fontsize=9, fontweight="bold" if chosen else "normal"
     )  # fmt: skip
 
 
 def _dense_graph(rows: Sequence[Row]) -> Any:
     dag = next(row for row in rows if row["what"] == "DAG")
-    figure, axes = look.canvas(1, 1, height=5.0)
-    draw_graph(axes[0, 0], _directed(dag))
+    figure, axes = look.canvas(1, 1, height=5.4)
+    # Large circles, so that the heads of arrows stand apart.
+    draw_graph(axes[0, 0], replace(_directed(dag), bends=ARCS, radius=0.24))
     return figure
 
 
@@ -170,7 +181,7 @@ def _draw_scores(axes: Any, removals: Sequence[Row], title: str, lines: int = 4)
 
     axes.set_axis_off()
     names = ("node", "R", "F", "D")
-    axes.set_xlim(-1.2, 8)
+    axes.set_xlim(-1.2, len(removals))
     axes.set_ylim(lines - 0.4, -0.6)
     axes.set_title(title, fontsize=9, pad=3)
     for at, line in enumerate(names):

@@ -49,7 +49,9 @@ DEPTH = 2
 
 def plan(scope: Scope) -> list[Key]:
     """One cell for each example."""
-    made_by = revision(measure, _graph, _removals, _states, _after, matrix, words, propositions._trials)
+    made_by = revision(
+        measure, _graph, _removals, _states, _after, matrix, words, propositions.every_removal, propositions.trials
+    )
     return [
         {
             "example": example,
@@ -74,12 +76,11 @@ def measure(key: Key, scope: Scope) -> list[Record]:
     ]
     if key["kept"]:
         kept = [node - 1 for node in key["kept"]]
-        before = {(i, j) for i, j in edge_set(moral_graph(dag)) if i in kept and j in kept}
+        induced = {(i, j) for i, j in edge_set(moral_graph(dag)) if i in kept and j in kept}
         for name, graph in (("moral subgraph", moral_subgraph), ("elimination graph", elimination_graph)):
-            after = edge_set(graph(dag, kept), kept)
-            records.append(
-                _graph(name, kept, edges=words(after), removed=words(before - after), filled=words(after - before))
-            )
+            edges = edge_set(graph(dag, kept), kept)
+            changes = {"removed": words(induced - edges), "filled": words(edges - induced)}
+            records.append(_graph(name, kept, edges=words(edges), **changes))
     for after in _states(dag, key["walk"], key["depth"]):
         records += _removals(dag, after, key["depth"])
     records += [

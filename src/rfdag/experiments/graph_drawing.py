@@ -6,14 +6,13 @@ What became of an edge is said by colour, by line and by a mark, so that it can 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from rfdag.experiments import look
-from rfdag.graphs import as_dag, topological_order
 
 Point = tuple[float, float]
 Edge = tuple[int, int]
@@ -53,21 +52,20 @@ STROKES = {
 
 @dataclass(frozen=True)
 class Picture:
-    """A graph as it is drawn: edges by kind, and the nodes that stand out or are gone."""
+    """A graph as it is drawn: edges by kind, and the nodes that are gone."""
 
     positions: Positions
     edges: Mapping[str, Iterable[Edge]]
     """By the name of a stroke; an edge is a pair of names."""
     directed: bool = False
     gone: frozenset[int] = frozenset()
-    marked: frozenset[int] = frozenset()
-    bends: Mapping[Edge, float] | None = None
+    bends: Mapping[Edge, float] = field(default_factory=dict)
     """Bends that were asked for; the others are found."""
     radius: float = RADIUS
 
     def course(self, edge: Edge) -> NDArray[np.float64]:
         """Return the points of an edge, bent as asked for or as needed."""
-        bend = (self.bends or {}).get(edge)
+        bend = self.bends.get(edge)
         if bend is None:
             bend = find_bend(self.positions, edge, self.radius)
         return course(self.positions, edge, bend, self.radius)
@@ -76,7 +74,7 @@ class Picture:
 def draw_graph(axes: Any, picture: Picture, title: str = "") -> None:
     """Draw a graph on axes of its own."""
     axes.set_axis_off()
-    axes.set_aspect("equal")
+    axes.set_aspect("equal", anchor="N")
     reached = [np.array(list(picture.positions.values()), np.float64)]
     for kind, edges in picture.edges.items():
         for edge in sorted(edges):
@@ -149,24 +147,6 @@ def find_bend(positions: Positions, edge: Edge, radius: float = RADIUS) -> float
     return next((bend for bend in BENDS if room[bend] >= CLEARANCE), max(BENDS, key=lambda bend: room[bend]))
 
 
-def layered(dag: ArrayLike) -> dict[int, Point]:
-    """Return positions by depth: sources on top, each child below its deepest parent, layers centred.
-
-    >>> layered([[0, 0, 1], [0, 0, 1], [0, 0, 0]])
-    {0: (-0.5, 0.0), 1: (0.5, 0.0), 2: (0.0, -1.0)}
-    """
-    dag = as_dag(dag)
-    depth = np.zeros(len(dag), np.int64)
-    for node in topological_order(dag):
-        depth[dag[node] != 0] = np.maximum(depth[dag[node] != 0], depth[node] + 1)
-    positions = {}
-    for level in range(int(depth.max(initial=0)) + 1):
-        layer = np.flatnonzero(depth == level).tolist()
-        for place, node in enumerate(layer):
-            positions[node] = (place - (len(layer) - 1) / 2, -float(level))
-    return positions
-
-
 def _draw_edge(axes: Any, picture: Picture, edge: Edge, kind: str, points: NDArray[np.float64]) -> None:
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
@@ -196,14 +176,14 @@ def _draw_edge(axes: Any, picture: Picture, edge: Edge, kind: str, points: NDArr
 def _draw_node(axes: Any, picture: Picture, node: int) -> None:
     from matplotlib.patches import Circle
 
-    gone, marked = node in picture.gone, node in picture.marked
+    gone = node in picture.gone
     axes.add_patch(
         Circle(
             picture.positions[node],
             picture.radius,
-            facecolor="#d9d9d9" if marked else "white",
+            facecolor="white",
             edgecolor="#9a9a9a" if gone else look.BLACK,
-            linewidth=2.2 if marked else 1.1,
+            linewidth=1.1,
             linestyle=(0, (2, 1.5)) if gone else "-",
             zorder=4,
             label=f"node {node}",
@@ -215,7 +195,6 @@ def _draw_node(axes: Any, picture: Picture, node: int) -> None:
         ha="center",
         va="center_baseline",
         fontsize=9,
-        fontweight="bold" if marked else "normal",
         color="#8a8a8a" if gone else look.BLACK,
         zorder=5,
     )

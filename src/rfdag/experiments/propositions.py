@@ -49,7 +49,7 @@ def tallies(dag: Graph) -> dict[str, Tally]:
     """
     cases: Counter[str] = Counter()
     agreeing: Counter[str] = Counter()
-    for statement, held in _trials(dag):
+    for statement, held in trials(dag):
         cases[statement] += 1
         agreeing[statement] += held
     return {statement: Tally(cases[statement], agreeing[statement]) for statement in cases}
@@ -69,7 +69,7 @@ def every_removal(dag: Graph) -> Iterator[Removal]:
             yield Removal(nodes, node, near, before - after, after - before, missing, node in maximal)
 
 
-def _trials(dag: Graph) -> Iterator[tuple[str, bool]]:
+def trials(dag: Graph) -> Iterator[tuple[str, bool]]:
     """Yield the name of a statement and whether it held, once for each case that it speaks of."""
     scores: dict[tuple[int, ...], dict[int, tuple[int, int, int]]] = {}
     for removal in every_removal(dag):
