@@ -13,7 +13,10 @@ ALWAYS = {
     "Proposition 2": ("Proposition 2: a node whose removal removes an edge is maximal", "removals with R > 0"),
     "Proposition 3": ("Proposition 3: a node whose removal causes fill is not maximal", "removals with F > 0"),
     "minimal I-MAP": ("An order's D_π, read off the elimination, is a minimal I-MAP", "orders of RFD, w = 1, 2, 3"),
-    "engine": ("The elimination has R, F and D as Definitions 1 to 3 say", "removals"),
+    "engine": (
+        "Eliminating a precision matrix gives the scores of Definitions 1 to 3 (recursion of Section 3)",
+        "removals",
+    ),
 }
 """Statements that leave no exception, and what they speak of."""
 
@@ -134,7 +137,7 @@ def _step(rows: Sequence[Row]) -> list[Claim]:
         Claim(
             "Example 2, second level: 7 after 8 and 1 after 4 have removal score 1",
             {"7 after 8", "1 after 4"} <= set(removing),
-            f"R = 1 for {', '.join(removing)}; 4 after 1 is bound to follow, as neither 1 nor 4 alone changes the rest",
+            f"R = 1 for {', '.join(removing)}; 4 after 1 must follow, as 1 or 4 alone changes no other edge",
         ),
         Claim(
             "Example 2: the path of smaller degree wins, so 7, 8 end the order",
