@@ -89,7 +89,7 @@ class Outcome:
                 f"Left out, since not installed: {', '.join(self.left_out)} (`rfdag bench --setup` installs them)."
             )
         if self.scope.quick:
-            words.append("A quick run: fewer graphs and sizes, wider bands.")
+            words.append("From a quick run.")
         return f"*{' '.join(words)}*"
 
 

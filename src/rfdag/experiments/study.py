@@ -89,7 +89,7 @@ class Study:
     table: Callable[[Sequence[Record]], list[Row]]
     """Sum up the records of all cells, in any order, in the rows of the figure's CSV."""
     draw: Callable[[Sequence[Row]], Mapping[str, Any]]
-    """Return matplotlib figures by file name without ending; the first is called like the study."""
+    """Return matplotlib figures by file name without ending."""
     claims: Callable[[Sequence[Row]], list[Claim]] = _nothing
     highlights: Callable[[Sequence[Row]], list[Row]] = lambda rows: list(rows)
     """The rows that its page shows as a table."""
