@@ -50,7 +50,7 @@ def plan(scope: Scope) -> list[Key]:
             "seed": scope.seed,
             "home": home,
             "calls": [[entry.method, entry.contender, list(_values(entry, scope))] for entry in entries],
-            "limit": scope.allowed(10.0, 3.0),
+            "limit": scope.allowed(5.0, 3.0),
             "version": version,
             "revision": made_by(measure),
         }
@@ -174,7 +174,7 @@ ABOUT = (
     "defaults and another penalty, and not in the paper.\n\n"
 )
 TIMES = (
-    "A call has a process, one thread and a time limit of 10 s (3 s in a quick run) of its own; imports and a warm-up "
+    "A call has a process, one thread and a time limit of 5 s (3 s in a quick run) of its own; imports and a warm-up "
     "are not counted, and calls below 0.05 s are repeated up to five times. Times are medians over graphs, TPR a mean. "
     "A call that did not end in time counts with the limit, and a method is not tried at denser values on that graph: "
     "points with such calls have open markers, their times are too low, and their rates are those of the graphs "
