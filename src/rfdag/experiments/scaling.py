@@ -18,7 +18,13 @@ QUICK_SIZES = (10, 20, 30)
 LEVEL = 1e-3
 PENALTY = 2.0
 GES_PENALTIES = (1.0, 3.0)
+"""λ of GES1 and GES2, which sandwich RFD at p = 20.
+
+On eight graphs of another seed (7) RFD had TPR .715 and FPR .324, causal-learn's GES .761 and .484 at λ = 1, .657 and
+.347 at λ = 2, .574 and .273 at λ = 3.
+"""
 FGES_PENALTIES = GES_PENALTIES
+"""The same for Tetrad's FGES. No λ from 16 to .5 brought its TPR above .43 on twenty such graphs, so that none does."""
 
 ENTRIES = (
     Entry("RFD", "rfdag-rfd", (LEVEL,)),
@@ -62,7 +68,7 @@ def plan(scope: Scope) -> list[Key]:
             "revision": made_by(measure),
         }
         for p in (QUICK_SIZES if scope.quick else SIZES)
-        for graph in range(scope.count(10, 2))
+        for graph in range(scope.count(10, 1))
         for entry in ENTRIES
         for version in [entry.version(scope.peers)]
         if version is not None
@@ -164,10 +170,12 @@ def cost(key: Key) -> float:
 
 ABOUT = (
     f"Random DAGs of density {DENSITY} with weights ±[.25, 1] and unit noise; n = {ROWS_A_VARIABLE} p rows, columns "
-    f"shuffled and standardised. RFD and MD test at level α = {LEVEL:g}. GES runs with two prices of an edge, "
-    f"λ ln n with λ = {GES_PENALTIES[0]:g} (GES1) and {GES_PENALTIES[1]:g} (GES2) for causal-learn's, "
-    f"{FGES_PENALTIES[0]:g} (FGES1) and {FGES_PENALTIES[1]:g} (FGES2) for Tetrad's."
-    "\n\n"
+    f"shuffled and standardised. RFD and MD test at level α = {LEVEL:g}. For GES an edge costs λ ln n, where the fit "
+    f"is measured as n ln variance, with λ = {GES_PENALTIES[0]:g} (GES1, the BIC) and {GES_PENALTIES[1]:g} (GES2): "
+    "these sandwich the TPR and the FPR of RFD at p = 20, on graphs of another seed. The paper has λ = .5 and 1, on a "
+    "scale that it does not state. If an edge costs λ ln n where the fit is the log-likelihood, half of ours, then "
+    "they are 1 and 2 here; at 2 the FPR of GES is still above RFD's. Tetrad's FGES runs at the same two values: its "
+    "graphs stay sparser than RFD's at any.\n\n"
     "Beside them, and not in the paper: `rfdag.learn` with its defaults (soft + refinement), FLOP and BOSS, all at λ = "
     f"{PENALTY:g}. Every call has a process, one thread and a time limit of 60 s (5 s in a quick run) of its own. A "
     "method that was late once is not run on larger graphs: its curve ends with an open marker, where late calls count "
