@@ -32,7 +32,7 @@ from rfdag.progress import Progress
 Floats = NDArray[np.float64]
 
 PROGRAM = Path(contenders_.__file__)
-LONGEST_START = 120.0
+LONGEST_START = 600.0
 """Seconds that a contender may take for imports, compilation and its warm-up."""
 LONGEST_WORDS = 80
 
