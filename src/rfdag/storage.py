@@ -33,7 +33,7 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
     """Return the result as what JSON can hold."""
     from rfdag import __version__
 
-    names = [_encode_name(name) for name in result.names]
+    names = [encode_name(name) for name in result.names]
     place = {name: at for at, name in enumerate(result.names)}
     weights, variances, partial = result.coefficients, result.residual_variances, result.partial_correlations
     sources, targets = result.dag.nonzero()
@@ -93,7 +93,7 @@ def decode(content: dict[str, Any]) -> Result:
     """Return the result that `encode` described."""
     from rfdag.result import Result
 
-    names = tuple(_decode_name(name) for name in content["names"])
+    names = tuple(decode_name(name) for name in content["names"])
     rows, columns = np.array(content["edges"], np.int64).reshape(-1, 2).T
 
     def at_edges(values: Any) -> Any:
@@ -128,7 +128,8 @@ def decode(content: dict[str, Any]) -> Result:
     )
 
 
-def _encode_name(name: Hashable) -> Any:
+def encode_name(name: Hashable) -> Any:
+    """Return a column's name as what JSON can hold."""
     if isinstance(name, np.generic):
         name = name.item()
     if name is None or isinstance(name, str | bool | int):
@@ -136,7 +137,7 @@ def _encode_name(name: Hashable) -> Any:
     if isinstance(name, float) and math.isfinite(name):
         return name
     if isinstance(name, tuple):
-        return {"tuple": [_encode_name(part) for part in name]}
+        return {"tuple": [encode_name(part) for part in name]}
     if isinstance(name, datetime.datetime) and datetime.datetime.fromisoformat(name.isoformat()) == name:
         return {"datetime": name.isoformat()}
     if type(name) is datetime.date:
@@ -147,11 +148,12 @@ def _encode_name(name: Hashable) -> Any:
     )
 
 
-def _decode_name(name: Any) -> Hashable:
+def decode_name(name: Any) -> Hashable:
+    """Return the name that `encode_name` wrote."""
     if isinstance(name, dict):
         (kind, value), *_ = name.items()
         if kind == "tuple":
-            return tuple(_decode_name(part) for part in value)
+            return tuple(decode_name(part) for part in value)
         return {"date": datetime.date, "datetime": datetime.datetime}[kind].fromisoformat(value)
     result: Hashable = name
     return result
