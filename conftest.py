@@ -15,3 +15,20 @@ def _examples_write_elsewhere(request, monkeypatch, tmp_path):
     """Let the files that a documented example writes end up in a temporary folder."""
     if isinstance(request.node, pytest.DoctestItem):
         monkeypatch.chdir(tmp_path)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """List the packages that graphs were really exchanged with, and those that were not there."""
+    found = {}
+    for outcome in ("skipped", "passed", "failed"):
+        for report in terminalreporter.stats.get(outcome, []):
+            found |= dict(value for name, value in getattr(report, "user_properties", ()) if name == "exchange")
+    if found:
+        terminalreporter.section("packages that graphs were exchanged with")
+        there = [f"{name} {version}" for name, version in sorted(found.items()) if version]
+        missing = [name for name, version in sorted(found.items()) if not version]
+        terminalreporter.line(f"ran: {', '.join(there) or 'none'}")
+        terminalreporter.line(f"not installed: {', '.join(missing) or 'none'}")
+        terminalreporter.line(
+            "by documented format only, never run: pcalg and dagitty (R), Tetrad (Java)"
+        )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from rfdag import datasets, errors, graphs, metrics, simulate
+    from rfdag import datasets, errors, exchange, graphs, metrics, simulate
     from rfdag.estimator import RFD
     from rfdag.learning import learn
     from rfdag.moments import Moments
@@ -22,6 +22,7 @@ __all__ = [
     "__version__",
     "datasets",
     "errors",
+    "exchange",
     "graphs",
     "learn",
     "load",
@@ -38,7 +39,7 @@ _HOMES = {
     "Result": "rfdag.result",
     "load": "rfdag.result",
 }
-_MODULES = {"datasets", "errors", "graphs", "metrics", "simulate"}
+_MODULES = {"datasets", "errors", "exchange", "graphs", "metrics", "simulate"}
 
 
 def __getattr__(name: str) -> Any:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v1 as nw
 
+from rfdag import exchange
 from rfdag.errors import OptionError
 
 if TYPE_CHECKING:
     import networkx
 
+    from rfdag.exchange.exporting import Kind
     from rfdag.result import Result
 
 COLUMNS = ("source", "target", "coefficient", "partial_correlation", "gain", "directed")
@@ -23,8 +25,10 @@ NUMBERS = ("coefficient", "partial_correlation", "gain")
 BACKENDS = ("pandas", "polars", "pyarrow")
 
 
-def to_networkx(result: Result) -> networkx.DiGraph:
-    """Return the DAG with nodes in causal order."""
+def to_networkx(result: Result, graph: Kind = "dag") -> networkx.DiGraph:
+    """Return the DAG with nodes in causal order, or the CPDAG with nodes in the order of the columns."""
+    if graph != "dag":
+        return exchange.to_networkx(result.named_graph(graph))
     if None in result.names:
         raise OptionError("networkx has no node called None; pass names= to learn() to rename that column.")
     return _graph(result, {name: name for name in result.names})

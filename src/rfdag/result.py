@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rfdag import exports
 from rfdag.eliminate.trace import Trace
+from rfdag.exchange.exporting import Exporting, Kind
 from rfdag.files import write_text
 from rfdag.graphs.dag import Graph
 from rfdag.graphs.equivalence import cpdag
@@ -49,7 +50,7 @@ class Edge(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(Exporting):
     """A causal order, the DAG it induces, and how they were found.
 
     Attributes
@@ -172,9 +173,12 @@ class Result:
         ends = ([self.names[at] for at in places.tolist()] for places in (sources, targets))
         return tuple(map(Edge, *ends, weights, partial, gains, directed))
 
-    def to_networkx(self) -> networkx.DiGraph:
-        """Return the DAG as a networkx.DiGraph, with coefficients as edge attributes."""
-        return exports.to_networkx(self)
+    def to_networkx(self, graph: Kind = "dag") -> networkx.DiGraph:
+        """Return a networkx.DiGraph: the DAG with coefficients as edge attributes, or the CPDAG.
+
+        An edge (i, j) is i → j; in a CPDAG, edges (i, j) and (j, i) are i – j.
+        """
+        return exports.to_networkx(self, graph)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the table of edges as a data frame: "pandas", "polars" or "pyarrow"."""

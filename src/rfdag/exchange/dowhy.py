@@ -1,0 +1,43 @@
+"""Graphs for DoWhy, and those inside its models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rfdag.errors import GraphError, listed
+from rfdag.exchange.named_graph import NamedGraph
+from rfdag.exchange.networkx import from_networkx, to_networkx
+
+if TYPE_CHECKING:
+    import networkx
+
+
+def to_dowhy(graph: NamedGraph) -> networkx.DiGraph:
+    """Return a DAG as DoWhy takes it: a networkx.DiGraph with text as names, where an edge (i, j) is i → j.
+
+    ``dowhy.CausalModel(data, treatment, outcome, graph=…)`` and ``dowhy.gcm.StructuralCausalModel(…)`` accept it; the
+    columns of the data must be named with the same text. A CPDAG is refused: DoWhy works with DAGs.
+
+    >>> list(to_dowhy(NamedGraph.of_edges([0, 1], [(0, 1)])).edges)
+    [('0', '1')]
+    """
+    graph.require_dag("DoWhy")
+    texts = graph.texts("DoWhy")
+    return to_networkx(NamedGraph(tuple(texts.values()), graph.matrix))
+
+
+def from_dowhy(model: Any) -> NamedGraph:
+    """Return the DAG of a CausalModel or of a model of dowhy.gcm, or of the graph either is made of.
+
+    An edge (i, j) is i → j. Nodes that DoWhy has marked as unobserved are refused by name.
+    """
+    # A CausalModel keeps a CausalGraph in _graph, and that a DiGraph in another; models of gcm show theirs as graph.
+    inner = getattr(getattr(model, "_graph", None), "_graph", None)
+    graph = inner if inner is not None else getattr(model, "graph", model)
+    if isinstance(graph, dict):
+        # A networkx graph has a dictionary of that name.
+        graph = model
+    hidden = [name for name, marks in graph.nodes(data=True) if marks.get("observed") == "no"]
+    if hidden:
+        raise GraphError(f"The nodes {listed(hidden)} are unobserved; a DAG here has measured variables only.")
+    return from_networkx(graph)

@@ -1,0 +1,78 @@
+"""Edges as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Hashable, Sequence
+
+from rfdag.errors import FileError, OptionError
+from rfdag.exchange.named_graph import KINDS, NamedGraph
+
+HEADERS = (["source", "target"], ["from", "to"])
+UNDIRECTED = {"true": False, "false": True}
+
+
+def to_csv(graph: NamedGraph) -> str:
+    """Return one line per edge, source → target, with ``directed`` false for an edge without direction.
+
+    Names become text. Nodes without edges do not appear.
+
+    >>> print(to_csv(NamedGraph.of_edges("abc", [("a", "b")], [("b", "c")])), end="")
+    source,target,directed
+    a,b,true
+    b,c,false
+    """
+    texts = graph.texts("CSV", r"\x00", "text has no NUL")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["source", "target", "directed"])
+    writer.writerows([texts[i], texts[j], "true"] for i, j in graph.directed)
+    writer.writerows([texts[i], texts[j], "false"] for i, j in graph.undirected)
+    return text.getvalue()
+
+
+def from_csv(text: str, names: Sequence[Hashable] | None = None, graph: str = "dag") -> NamedGraph:
+    r"""Return the graph of a CSV of edges whose first columns are source,target or from,to: source → target.
+
+    Parameters
+    ----------
+    text
+        The content of the file, as `Result.to_csv` writes it or with further columns.
+    names
+        All nodes in the order wanted, since those without edges are not in the file. Without, the nodes are those of
+        the edges, in the order in which they are met.
+    graph
+        "dag" takes every line as an arrow; "cpdag" reads lines whose column ``directed`` is false as undirected.
+
+    Examples
+    --------
+    >>> from_csv("source,target,directed\na,b,true\nb,c,false\n", graph="cpdag").undirected
+    [('b', 'c')]
+    """
+    if graph not in KINDS:
+        raise OptionError(f"graph is one of {', '.join(KINDS)}, not {graph!r}.")
+    rows = [row for row in csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline="")) if row]
+    header = [cell.strip().lower() for cell in rows[0]] if rows else []
+    if header[:2] not in HEADERS:
+        raise FileError(f"A CSV of edges begins with the columns source,target (or from,to), not with {header[:2]}.")
+    if graph == "cpdag" and "directed" not in header:
+        raise FileError("There is no column 'directed', which a CPDAG needs; pass graph='dag' without it.")
+    directed, undirected = [], []
+    for number, row in enumerate(rows[1:], start=2):
+        if len(row) < 2:
+            raise FileError(f"Line {number} has one cell; an edge needs a source and a target.")
+        open_ended = graph == "cpdag" and _undirected(row, header.index("directed"), number)
+        (undirected if open_ended else directed).append((row[0], row[1]))
+    nodes = dict.fromkeys(name for edge in (*directed, *undirected) for name in edge)
+    if names is None:
+        return NamedGraph.of_edges(nodes, directed, undirected)
+    texts = [str(name) for name in names]
+    return NamedGraph.of_edges(texts, directed, undirected).arranged(names)
+
+
+def _undirected(row: list[str], column: int, number: int) -> bool:
+    word = row[column].strip().lower() if column < len(row) else ""
+    if word not in UNDIRECTED:
+        raise FileError(f"Line {number} has {word!r} in the column 'directed'; it holds true or false.")
+    return UNDIRECTED[word]

@@ -1,0 +1,166 @@
+"""A graph with the names of its nodes: what every exchange goes through."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from rfdag.errors import GraphError, OptionError, listed
+from rfdag.graphs.dag import Graph, find_cycle
+from rfdag.graphs.sparse import freeze, issparse
+
+if TYPE_CHECKING:
+    from rfdag.result import Result
+
+Pair = tuple[Hashable, Hashable]
+KINDS = ("dag", "cpdag")
+
+
+@dataclass(frozen=True, eq=False)
+class NamedGraph:
+    """A DAG or a partially directed graph, with the names of its nodes.
+
+    Attributes
+    ----------
+    names
+        One hashable name per node; row and column i of the matrix belong to the i-th.
+    matrix
+        In the encoding of `rfdag.graphs`: 1 at [i, j] for i → j, 2 at [i, j] and [j, i] for i – j.
+
+    Examples
+    --------
+    >>> graph = NamedGraph.of_edges("abc", directed=[("a", "b")], undirected=[("b", "c")])
+    >>> graph.matrix
+    array([[0, 1, 0],
+           [0, 0, 2],
+           [0, 2, 0]], dtype=int8)
+    >>> graph.is_dag
+    False
+    """
+
+    names: tuple[Hashable, ...]
+    matrix: Graph
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", tuple(self.names))
+        if len(set(self.names)) < len(self.names):
+            twice = [name for name in dict.fromkeys(self.names) if self.names.count(name) > 1]
+            raise GraphError(f"The nodes {listed(twice)} are named more than once; give every node a name of its own.")
+        if not issparse(self.matrix):
+            object.__setattr__(self, "matrix", self._checked())
+        freeze(self.matrix)
+
+    @classmethod
+    def of(cls, result: Result, graph: str = "dag") -> Self:
+        """Return the DAG of a result, or its equivalence class for "cpdag"."""
+        if graph not in KINDS:
+            raise OptionError(f"graph is one of {', '.join(KINDS)}, not {graph!r}.")
+        return cls(result.names, result.dag if graph == "dag" else result.cpdag)
+
+    @classmethod
+    def of_edges(
+        cls, names: Iterable[Hashable], directed: Iterable[Pair] = (), undirected: Iterable[Pair] = ()
+    ) -> Self:
+        """Return the graph with these nodes, the edges first → second, and those without direction."""
+        nodes = tuple(names)
+        place = {name: at for at, name in enumerate(nodes)}
+        matrix = np.zeros((len(nodes), len(nodes)), np.int8)
+        for pairs, mark in ((directed, 1), (undirected, 2)):
+            for first, second in pairs:
+                unknown = [name for name in (first, second) if name not in place]
+                if unknown:
+                    raise GraphError(f"An edge joins {first!r} and {second!r}, but {listed(unknown)} is not a node.")
+                i, j = place[first], place[second]
+                if matrix[i, j] or matrix[j, i]:
+                    raise GraphError(f"{first!r} and {second!r} are joined more than once; keep one of these edges.")
+                matrix[i, j] = mark
+                if mark == 2:
+                    matrix[j, i] = mark
+        return cls(nodes, matrix)
+
+    @property
+    def is_dag(self) -> bool:
+        """Whether every edge has a direction."""
+        return not bool((self.matrix == 2).sum())
+
+    @property
+    def directed(self) -> list[Pair]:
+        """The edges i → j as pairs (i, j) of names."""
+        return self._pairs(self.matrix == 1)
+
+    @property
+    def undirected(self) -> list[Pair]:
+        """The edges i – j, each once, as pairs of names."""
+        place = self._place
+        return [(i, j) for i, j in self._pairs(self.matrix == 2) if place[i] < place[j]]
+
+    def arranged(self, names: Sequence[Hashable]) -> NamedGraph:
+        """Return the same graph with its nodes in the order of ``names``.
+
+        A name that is not text, as the 3 of a column's number, also stands for the node called "3": this is how
+        names come back from formats that only know text.
+
+        >>> NamedGraph.of_edges(["0", "1"], [("0", "1")]).arranged([1, 0]).matrix
+        array([[0, 0],
+               [1, 0]], dtype=int8)
+        """
+        found = {name: self._place.get(name, self._place.get(str(name))) for name in names}
+        lacking = [name for name, at in found.items() if at is None]
+        left = [name for name, at in self._place.items() if at not in set(found.values())]
+        if lacking or left:
+            raise GraphError(
+                f"The names do not fit the graph: it has no node {listed(lacking) or 'more'}, and the names lack "
+                f"{listed(left) or 'none'}. Pass every node's name once."
+            )
+        places = np.array([found[name] for name in names], np.int64)
+        return NamedGraph(tuple(names), self.matrix[np.ix_(places, places)])
+
+    def texts(self, form: str, refused: str | None = None, why: str = "") -> dict[Hashable, str]:
+        """Return each name as text; raise where two read the same, or match what the format cannot hold."""
+        texts = {name: str(name) for name in self.names}
+        if len(set(texts.values())) < len(texts):
+            values = list(texts.values())
+            alike = [name for name, text in texts.items() if values.count(text) > 1]
+            raise OptionError(f"Names in {form} are text, as which {listed(alike)} read the same; rename one of them.")
+        bad = [name for name, text in texts.items() if refused and re.search(refused, text)]
+        if bad:
+            raise OptionError(f"{form} cannot hold the name {listed(bad)}: {why}. Rename these columns.")
+        return texts
+
+    def require_dag(self, form: str) -> None:
+        """Raise if an edge has no direction, naming some that have none."""
+        if not self.is_dag:
+            shown = "; ".join(f"{i!r} – {j!r}" for i, j in self.undirected[:3])
+            raise GraphError(
+                f"{form} holds DAGs only, and this graph has edges without direction: {shown}. Pass a DAG, as "
+                "rfdag.graphs.consistent_extension makes one of the class."
+            )
+
+    @cached_property
+    def _place(self) -> dict[Hashable, int]:
+        return {name: at for at, name in enumerate(self.names)}
+
+    def _pairs(self, mask: Any) -> list[Pair]:
+        sources, targets = mask.nonzero()
+        return [(self.names[i], self.names[j]) for i, j in zip(sources.tolist(), targets.tolist(), strict=True)]
+
+    def _checked(self) -> Graph:
+        matrix = np.array(self.matrix)
+        p = len(self.names)
+        if matrix.shape != (p, p):
+            raise GraphError(f"Found {p} names and an array of shape {matrix.shape}; a graph of them is {p} × {p}.")
+        if not np.isin(matrix, (0, 1, 2)).all() or ((matrix == 2) != (matrix == 2).T).any():
+            raise GraphError("A graph holds a 1 for i → j, a 2 in both places for i – j, and 0 elsewhere.")
+        loops = np.flatnonzero(np.diag(matrix))
+        if loops.size:
+            raise GraphError(f"Edges lead from {listed(self.names[at] for at in loops)} to itself; remove them.")
+        cycle = find_cycle(matrix == 1)
+        if cycle:
+            arrows = " → ".join(repr(self.names[node]) for node in cycle)
+            raise GraphError(f"The graph has the cycle {arrows}. Remove or turn one of these edges.")
+        return matrix.astype(np.int8)

@@ -1,0 +1,76 @@
+"""Tetrad's graphs as text, which causal-learn and py-tetrad write too."""
+
+from __future__ import annotations
+
+import re
+
+from rfdag.errors import FileError, GraphError
+from rfdag.exchange.named_graph import NamedGraph
+
+UNWRITABLE = r"[\s,;]|^$|^\(.*\)$|^\[.*\]$"
+EDGE = re.compile(r"(?:\d+\.\s+)?(?P<first>\S+)\s+(?P<mark>[<o-]-[>o-])\s+(?P<second>\S+)(?:\s.*)?")
+
+
+def to_tetrad(graph: NamedGraph) -> str:
+    """Return the graph as Tetrad writes it: a line of nodes, then numbered edges a --> b (a → b) and a --- b (a – b).
+
+    Names become text; Tetrad reads edges word by word, so that blanks, commas and semicolons in names are refused, and
+    names in round or square brackets, which would turn into latent and selection variables.
+
+    >>> print(to_tetrad(NamedGraph.of_edges("ab", [("a", "b")])))
+    Graph Nodes:
+    a;b
+    <BLANKLINE>
+    Graph Edges:
+    1. a --> b
+    <BLANKLINE>
+    """
+    texts = graph.texts("Tetrad's text", UNWRITABLE, "blanks, commas, semicolons and brackets separate names there")
+    edges = [f"{texts[i]} --> {texts[j]}" for i, j in graph.directed]
+    edges += [f"{texts[i]} --- {texts[j]}" for i, j in graph.undirected]
+    numbered = [f"{number}. {edge}" for number, edge in enumerate(edges, start=1)]
+    return "\n".join(["Graph Nodes:", ";".join(texts.values()), "", "Graph Edges:", *numbered, ""])
+
+
+def from_tetrad(text: str) -> NamedGraph:
+    r"""Return the graph of Tetrad's text, with nodes separated by semicolons or, as in older versions, by commas.
+
+    a --> b is a → b, and a --- b is a – b; what follows an edge on its line is left behind. Edges <->, o-> and o-o of
+    a PAG are refused, and so are latent variables.
+
+    >>> from_tetrad("Graph Nodes:\na;b\n\nGraph Edges:\n1. b --> a dd nl\n").directed
+    [('b', 'a')]
+    """
+    nodes: list[str] = []
+    directed, undirected = [], []
+    section = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        line = line.strip()
+        if line in ("Graph Nodes:", "Graph Edges:"):
+            section = line
+        elif not line:
+            # As Tetrad does it: a list ends with an empty line, whatever the file goes on to say.
+            section = section if section == "Graph Edges:" and not directed and not undirected else ""
+        elif section == "Graph Nodes:":
+            nodes += re.split("[,;]", line)
+        elif section == "Graph Edges:":
+            first, mark, second = _edge(line, number)
+            if mark == "---":
+                undirected.append((first, second))
+            else:
+                directed.append((first, second) if mark == "-->" else (second, first))
+    if not nodes:
+        raise FileError("There is no line of nodes after 'Graph Nodes:'; pass a graph as Tetrad saves it in text.")
+    latent = [node for node in nodes if re.fullmatch(r"\(.*\)|\[.*\]", node)]
+    if latent:
+        raise GraphError(f"{latent[0]!r} is a latent or selection variable; a DAG here has measured ones only.")
+    return NamedGraph.of_edges(nodes, directed, undirected)
+
+
+def _edge(line: str, number: int) -> tuple[str, str, str]:
+    found = EDGE.fullmatch(line)
+    if found is None:
+        raise FileError(f"Line {number}, {line!r}, is no edge of Tetrad's, which read as '1. a --> b'.")
+    if found["mark"] not in ("-->", "<--", "---"):
+        raise GraphError(f"Line {number} has {found['mark']}, as in a PAG; a CPDAG has edges -->, <-- and --- only.")
+    return found["first"], found["mark"], found["second"]
