@@ -23,6 +23,7 @@ from rich.table import Table
 
 import rfdag
 from rfdag.bench.command import register as register_bench
+from rfdag.effects.command import register as register_effect
 from rfdag.errors import GraphError, NumericalWarning, OptionError, RfdagError, listed
 from rfdag.experiments.command import register as register_reproduce
 
@@ -392,6 +393,7 @@ def compare(
     Console().print(shown)
 
 
+register_effect(app, _reported)
 register_bench(app, _reported)
 register_reproduce(app, _reported)
 

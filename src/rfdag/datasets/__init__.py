@@ -5,33 +5,16 @@ from __future__ import annotations
 import json
 from importlib import resources
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rfdag.files import Table, read_table
 from rfdag.graphs.dag import Graph
-from rfdag.simulate import LinearSEM, Seed
-from rfdag.simulate import sample as sample_centred
+from rfdag.model import LinearModel
+from rfdag.simulate import LinearSEM
 
-
-class Network(NamedTuple):
-    """A linear Gaussian network with names: x_j = intercepts[j] + Σ_i weights[i, j] x_i + noise."""
-
-    names: tuple[str, ...]
-    sem: LinearSEM
-    intercepts: NDArray[np.float64]
-
-    def sample(self, n: int, rng: Seed = None) -> Table:
-        """Return n independent rows with the names of their columns.
-
-        >>> ecoli70().sample(3).values.shape
-        (3, 46)
-        """
-        p = len(self.names)
-        means = np.linalg.solve((np.eye(p) - self.sem.weights).T, self.intercepts)
-        return Table(sample_centred(self.sem, n, rng) + means, self.names)
+Network = LinearModel
+"""The type of the networks."""
 
 
 def sachs_path(*, raw: bool = False) -> Path:

@@ -1,0 +1,15 @@
+"""Total effects by adjustment: in a DAG, and over its equivalence class."""
+
+from rfdag.effects.adjustment import adjustment_set
+from rfdag.effects.estimates import Effect, EffectRange, PossibleEffect, effect, effect_range
+from rfdag.effects.parent_sets import possible_parents
+
+__all__ = [
+    "Effect",
+    "EffectRange",
+    "PossibleEffect",
+    "adjustment_set",
+    "effect",
+    "effect_range",
+    "possible_parents",
+]

@@ -1,0 +1,137 @@
+"""Total effects of one variable on another, with what is known of their accuracy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.linalg import qr
+
+from rfdag.effects.adjustment import adjustment_set
+from rfdag.effects.parent_sets import possible_parents
+from rfdag.errors import DataError, OptionError, listed
+from rfdag.moments import HOPELESS, Moments
+
+if TYPE_CHECKING:
+    from rfdag.result import Result
+
+
+class Effect(NamedTuple):
+    """By how much the mean of ``outcome`` changes when ``cause`` is set one unit higher.
+
+    ``standard_error`` and the confidence limits ``low`` and ``high`` are those of least squares with the adjustment set
+    as given: they do not know that the graph was found from the same data. They are None for exact input, and 0 where
+    the graph has no path from cause to outcome. ``adjustment`` names the variables that were held fixed.
+    """
+
+    cause: Hashable
+    outcome: Hashable
+    estimate: float
+    standard_error: float | None
+    low: float | None
+    high: float | None
+    level: float
+    adjustment: tuple[Hashable, ...]
+
+
+class PossibleEffect(NamedTuple):
+    """The effect if the cause has these parents, as it has in some DAGs of the equivalence class."""
+
+    parents: tuple[Hashable, ...]
+    effect: Effect
+
+
+class EffectRange(NamedTuple):
+    """The effects that the equivalence class leaves possible, one for every set of parents the cause can have."""
+
+    cause: Hashable
+    outcome: Hashable
+    possible: tuple[PossibleEffect, ...]
+
+    @property
+    def estimates(self) -> tuple[float, ...]:
+        """The estimates, smallest first."""
+        return tuple(sorted(each.effect.estimate for each in self.possible))
+
+    @property
+    def low(self) -> float:
+        """The smallest estimate."""
+        return self.estimates[0]
+
+    @property
+    def high(self) -> float:
+        """The largest estimate."""
+        return self.estimates[-1]
+
+
+def effect(
+    result: Result, cause: Hashable, outcome: Hashable, *, adjustment: str = "optimal", level: float = 0.95
+) -> Effect:
+    """Return the total effect of one variable on another in a result's DAG; `Result.effect` says more."""
+    moments, x, y = _checked(result, cause, outcome, level)
+    return _estimated(moments, x, y, adjustment_set(result.dag, x, y, adjustment), level)
+
+
+def effect_range(result: Result, cause: Hashable, outcome: Hashable, *, level: float = 0.95) -> EffectRange:
+    """Return the effects over a result's equivalence class; `Result.effect_range` says more."""
+    moments, x, y = _checked(result, cause, outcome, level)
+    possible = []
+    for parents, dag in possible_parents(result.dag, result.cpdag, x):
+        found = _estimated(moments, x, y, adjustment_set(dag, x, y, "parents"), level)
+        possible.append(PossibleEffect(tuple(result.names[at] for at in parents), found))
+    return EffectRange(cause, outcome, tuple(possible))
+
+
+def _estimated(moments: Moments, x: int, y: int, given: list[int] | None, level: float) -> Effect:
+    """Regress y on x and the variables given, from moments; None stands for no effect at all."""
+    names = moments.names
+    if given is None:
+        return Effect(names[x], names[y], 0.0, 0.0, 0.0, 0.0, level, ())
+    adjustment = tuple(names[at] for at in given)
+    triangle = qr(moments.factor[:, [*given, x, y]], mode="r", check_finite=False)[0]
+    at = len(given)
+    diagonal = np.abs(np.diag(triangle))
+    if len(diagonal) <= at or diagonal[: at + 1].min() * HOPELESS < 1:
+        raise DataError(f"{names[x]!r} depends linearly on {listed(adjustment)}; their effects cannot be told apart.")
+    units = moments.scales[y] / moments.scales[x]
+    estimate = float(triangle[at, at + 1] / triangle[at, at] * units)
+    if moments.n_samples is None:
+        return Effect(names[x], names[y], estimate, None, None, None, level, adjustment)
+    freedom = moments.n_samples - at - 2
+    if freedom < 1:
+        raise DataError(
+            f"Adjusting for {at} variables takes more than {at + 2} rows, and there are {moments.n_samples}; "
+            "collect more, or take adjustment='parents' if that set is smaller."
+        )
+    from scipy.stats import t
+
+    # What is left of y, in the units in which a column's sum of squares is 1.
+    left = float(diagonal[at + 1]) if len(diagonal) > at + 1 else 0.0
+    error = left / math.sqrt(freedom) / float(diagonal[at]) * float(units)
+    margin = float(t.ppf((1 + level) / 2, freedom)) * error
+    return Effect(names[x], names[y], estimate, error, estimate - margin, estimate + margin, level, adjustment)
+
+
+def _checked(result: Result, cause: Hashable, outcome: Hashable, level: float) -> tuple[Moments, int, int]:
+    """Return the moments and the places of the two variables, or say what is missing."""
+    places = {name: at for at, name in enumerate(result.names)}
+    for name in (cause, outcome):
+        if name not in places:
+            near = get_close_matches(str(name), list(map(str, result.names)), n=3) or list(result.names)
+            raise OptionError(f"There is no variable {name!r}; there is {listed(near)}.")
+    if cause == outcome:
+        raise OptionError(f"An effect is that of one variable on another; {cause!r} was given twice.")
+    if not 0 < level < 1:
+        raise OptionError(f"level is a probability between 0 and 1, not {level}.")
+    if result.input == "dag":
+        raise DataError("This result was learnt from a DAG: there are no numbers in it. Learn from data for effects.")
+    if result.moments is None:
+        raise DataError(
+            "This result does not hold the moments of the data, from which effects are estimated: it was saved without "
+            "them, or learnt in blocks or from sparse input. Save it with save(path, moments=True), or learn with "
+            "precision='dense'."
+        )
+    return result.moments, places[cause], places[outcome]

@@ -1,0 +1,103 @@
+"""The parents a variable can have in the DAGs of one equivalence class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfdag.errors import GraphError
+from rfdag.graphs.dag import Graph
+from rfdag.graphs.equivalence import consistent_extension, markov_equivalent
+
+MOST_SETS = 4096
+"""Sets of parents up to which a class is gone through."""
+
+
+def possible_parents(dag: Graph, cpdag: Graph, node: int) -> Iterator[tuple[list[int], Graph]]:
+    """Yield every set of parents that ``node`` has in some DAG of the class, with one such DAG.
+
+    Only edges of the node's own undirected component are turned. A set of neighbours can be the parents if they and the
+    parents that are certain are all adjacent, so that no v-structure arises, and if the rest of the component can
+    follow; the latter is always so in a CPDAG, but not where knowledge has directed further edges.
+
+    Parameters
+    ----------
+    dag
+        A DAG of the class.
+    cpdag
+        Its CPDAG, or one in which further edges are directed.
+    node
+        A node.
+
+    Examples
+    --------
+    >>> from rfdag.graphs import cpdag
+    >>> chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], np.int8)
+    >>> [parents for parents, _ in possible_parents(chain, cpdag(chain), 1)]
+    [[], [0], [2]]
+
+    References
+    ----------
+    M. Maathuis, M. Kalisch, P. Bühlmann: Estimating high-dimensional intervention effects from observational data,
+    Annals of Statistics 2009.
+    E. Perković, M. Kalisch, M. Maathuis: Interpreting and using CPDAGs with background knowledge, UAI 2017.
+    """
+    certain = np.flatnonzero(cpdag[:, node] == 1).tolist()
+    open_ended = np.flatnonzero(cpdag[node] == 2).tolist()
+    adjacent = (cpdag != 0) | (cpdag.T != 0)
+    component = _component(cpdag == 2, node)
+    candidates = list(islice(_cliques(adjacent, open_ended, certain), MOST_SETS + 1))
+    if len(candidates) > MOST_SETS:
+        raise GraphError(
+            f"The cause can have more than {MOST_SETS} sets of parents: {len(open_ended)} of its edges have no "
+            "direction. Direct some of them by knowledge, or take the effect in the DAG."
+        )
+    for chosen in candidates:
+        extension = _extended(dag, cpdag, component, node, chosen)
+        if extension is not None:
+            yield sorted([*certain, *chosen]), extension
+
+
+def _cliques(adjacent: NDArray[np.bool_], nodes: list[int], certain: list[int]) -> Iterator[list[int]]:
+    """Yield the sets of pairwise adjacent nodes, each adjacent to what is certain too; the empty one first."""
+    fitting = [node for node in nodes if adjacent[node, certain].all()]
+    waiting: list[tuple[list[int], list[int]]] = [([], fitting)]
+    while waiting:
+        chosen, left = waiting.pop(0)
+        yield chosen
+        for at, node in enumerate(left):
+            waiting.append(([*chosen, node], [other for other in left[at + 1 :] if adjacent[node, other]]))
+
+
+def _component(undirected: NDArray[np.bool_], node: int) -> list[int]:
+    seen, todo = {node}, [node]
+    while todo:
+        fresh = set(np.flatnonzero(undirected[todo.pop()]).tolist()) - seen
+        seen |= fresh
+        todo += fresh
+    return sorted(seen)
+
+
+def _extended(dag: Graph, cpdag: Graph, component: list[int], node: int, parents: list[int]) -> Graph | None:
+    """Return a DAG of the class in which ``parents`` are those neighbours that point at the node, if there is one."""
+    whole = cpdag.copy()
+    for other in np.flatnonzero(cpdag[node] == 2).tolist():
+        source, target = (other, node) if other in parents else (node, other)
+        whole[source, target], whole[target, source] = 1, 0
+    inside = np.ix_(component, component)
+    try:
+        local = consistent_extension(whole[inside])
+    except GraphError:
+        return None
+    extension = dag.copy()
+    extension[inside] = local
+    near = sorted({*component, *np.flatnonzero(dag[:, component].any(axis=1)).tolist()})
+    around = np.ix_(near, near)
+    try:
+        same = markov_equivalent(extension[around], dag[around])
+    except GraphError:
+        return None
+    return extension if same else None
