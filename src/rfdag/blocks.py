@@ -18,12 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from rfdag.constraints import Constraints
 from rfdag.doubts import doubts_about
 from rfdag.eliminate import Elimination, LostPrecision, Trace
 from rfdag.eliminate.threads import one_blas_thread
 from rfdag.errors import OptionError
 from rfdag.files import Table
 from rfdag.graphs.sparse import same_pattern
+from rfdag.knowledge import Knowledge
 from rfdag.memory import TRIFLE, available_memory
 from rfdag.moments import Moments, Regressions
 from rfdag.progress import Progress
@@ -86,8 +88,12 @@ def learn_blocks(
     deadline: Deadline,
     bar: Progress,
     lap: Callable[[str], None],
+    knowledge: Knowledge | None = None,
 ) -> Joined:
     """Find the blocks, learn each, and join what they give.
+
+    Required edges join the blocks of their ends. Each block obeys what is known of its columns, and the blocks' orders
+    are put together so that the whole obeys.
 
     Each block gets a share of the time until the deadline. Where there are many, they are shared over threads, one for
     each; else the threads serve within a block.
@@ -95,17 +101,24 @@ def learn_blocks(
     if isinstance(settings.penalty, tuple):
         raise OptionError("Blocks would each choose another penalty; pass a single one, or precision='dense'.")
     values, names = table
-    blocks = find_blocks(values, names, report=bar.stage("Screening correlations"), check=_require_fit)
+    constraints = knowledge.constraints(names) if knowledge else None
+    blocks = find_blocks(
+        values,
+        names,
+        report=bar.stage("Screening correlations"),
+        check=_require_fit,
+        joined=None if constraints is None else constraints.required_edges,
+    )
     lap("screening")
     largest = max(map(len, blocks))
     settings.require_rows(len(values), largest)
-    parts = _learn_all(table, blocks, settings, threads, deadline, bar.stage("Learning blocks"))
+    parts = _learn_all(table, blocks, settings, threads, deadline, bar.stage("Learning blocks"), knowledge)
     lap("blocks")
     note = (
         f"{len(names)} columns are more than fit into memory as one matrix; they were learnt in {len(blocks)} blocks "
         f"of up to {largest} columns that hardly correlate with each other. precision='blocks' asks for this."
     )
-    return _join(parts, len(names), (note,) if settings.precision == "auto" else ())
+    return _join(parts, len(names), (note,) if settings.precision == "auto" else (), constraints)
 
 
 def _fits(columns: int) -> bool:
@@ -130,6 +143,7 @@ def _learn_all(
     threads: int,
     deadline: Deadline,
     report: Callable[[float], None],
+    knowledge: Knowledge | None,
 ) -> list[_Part]:
     """Learn the blocks, the largest first, and return them in the order given."""
     costs = np.array([float(len(block)) ** 2 for block in blocks])
@@ -146,7 +160,7 @@ def _learn_all(
         moment = deadline.moment
         if moment is not None:
             moment = time.monotonic() + max(moment - time.monotonic(), 0.0) * share
-        return _learn_one(table, blocks[at], settings, threads // apart, Deadline(moment, stop.is_set))
+        return _learn_one(table, blocks[at], settings, threads // apart, Deadline(moment, stop.is_set), knowledge)
 
     parts: dict[int, _Part] = {}
     done = 0.0
@@ -169,16 +183,25 @@ def _learn_all(
     return [parts[at] for at in range(len(blocks))]
 
 
-def _learn_one(table: Table, columns: Integers, settings: Settings, threads: int, deadline: Deadline) -> _Part:
+def _learn_one(
+    table: Table,
+    columns: Integers,
+    settings: Settings,
+    threads: int,
+    deadline: Deadline,
+    knowledge: Knowledge | None,
+) -> _Part:
     """Learn one block as if it were all there is."""
     if len(columns) == 1:
         return _Part(columns, None, np.var(table.values[:, columns], axis=0, dtype=np.float64))
     bar = Progress(False)
     moments = Moments.from_data(table.values[:, columns], tuple(table.names[at] for at in columns))
-    engine = choose_engine(moments, settings, threads, bar)
+    known = knowledge.among(moments.names) if knowledge else None
+    constraints = known.constraints(moments.names) if known else None
+    engine = choose_engine(moments, settings, threads, bar, constraints)
     try:
-        found = find_order(moments, engine, settings, threads, deadline, bar)
-        found = refine_order(found, moments, settings, threads, deadline, bar)
+        found = find_order(moments, engine, settings, threads, deadline, bar, constraints)
+        found = refine_order(found, moments, settings, threads, deadline, bar, constraints)
     except LostPrecision as lost:
         raise LostPrecision(*(int(columns[at]) for at in lost.variables)) from None
     fitted = moments.regressions(found.dag)
@@ -186,13 +209,15 @@ def _learn_one(table: Table, columns: Integers, settings: Settings, threads: int
     return _Part(columns, found, fitted.variances, fitted.coefficients, fitted.partial_correlations, doubts)
 
 
-def _join(parts: Sequence[_Part], p: int, notes: tuple[str, ...]) -> Joined:
+def _join(parts: Sequence[_Part], p: int, notes: tuple[str, ...], constraints: Constraints | None = None) -> Joined:
     variances = np.empty(p)
     for part in parts:
         variances[part.columns] = part.variances
     found = [(part.columns, part.found) for part in parts if part.found is not None]
     scores = [each.score for _, each in found]
     order = np.concatenate([part.columns if part.found is None else part.columns[part.found.order] for part in parts])
+    if constraints is not None:
+        order = constraints.arrange(order, _chains(parts, p))
     dag, weights, partial = _edges(parts, p)
     return Joined(
         order,
@@ -204,6 +229,15 @@ def _join(parts: Sequence[_Part], p: int, notes: tuple[str, ...]) -> Joined:
         total=None if None in scores else float(sum(score for score in scores if score is not None)),
         extension=max((each.gamma for _, each in found), default=0.0),
     )
+
+
+def _chains(parts: Sequence[_Part], p: int) -> csr_array:
+    """Return a matrix that joins each variable to the next one in the order of its block."""
+    orders = [part.columns[part.found.order] for part in parts if part.found is not None]
+    empty = np.empty(0, np.int64)
+    sources = np.concatenate([empty, *(order[:-1] for order in orders)])
+    targets = np.concatenate([empty, *(order[1:] for order in orders)])
+    return csr_array((np.ones(len(sources), np.int8), (sources, targets)), shape=(p, p))
 
 
 def _edges(parts: Sequence[_Part], p: int) -> tuple[Any, Any, Any]:

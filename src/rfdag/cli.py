@@ -23,6 +23,7 @@ from rich.table import Table
 
 import rfdag
 from rfdag.bench.command import register as register_bench
+from rfdag.compliance import summed_up
 from rfdag.effects.command import register as register_effect
 from rfdag.errors import GraphError, NumericalWarning, OptionError, RfdagError, listed
 from rfdag.experiments.command import register as register_reproduce
@@ -235,6 +236,9 @@ def learn(
     seed: Annotated[int | None, typer.Option(help="Break ties at random with this seed.", min=0)] = None,
     jobs: Annotated[int | None, typer.Option(help="Threads; all cores unless given.")] = None,
     device: Annotated[Device, typer.Option(help="Compute on the CPU, or on a GPU through CuPy.")] = Device.CPU,
+    knowledge: Annotated[
+        Path | None, typer.Option(help="Background knowledge: Tetrad's /knowledge text, or JSON.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the result's files, made if need be.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -246,6 +250,7 @@ def learn(
             data if len(data) > 1 else data[0],
             input=input.value,  # type: ignore[arg-type]
             n_samples=n_samples,
+            knowledge=knowledge,
             rule=rule.value,
             beam=_whole_or_word(beam),  # type: ignore[arg-type]
             rescoring=rescoring.value,  # type: ignore[arg-type]
@@ -289,6 +294,7 @@ def learn(
                 "settings": result.settings.to_dict(),
                 "timings": result.timings,
                 "warnings": list(result.warnings),
+                "compliance": [record._asdict() for record in result.compliance],
                 "files": [str(path) for path in files],
             }
         )
@@ -454,6 +460,8 @@ def _print_result(result: rfdag.Result, files: list[Path]) -> None:
         console.print(f"  … and {len(edges) - EDGES_SHOWN} more; --out writes them all.", highlight=False)
     if result.path:
         _print_path(console, result)
+    if result.compliance:
+        console.print(f"\n[bold]Knowledge[/bold]: {_escape(summed_up(result.compliance))}", highlight=False)
     for warning in result.warnings:
         console.print(f"[yellow]Warning:[/yellow] {_escape(warning)}", highlight=False)
     _print_files(console, files)

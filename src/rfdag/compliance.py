@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,7 +54,7 @@ def compliance(
         records.append(Compliance(kind, asked, bool(holds), shown))
 
     filled = [tier for tier, members in enumerate(knowledge.tiers) if members]
-    for early, late in zip(filled, filled[1:], strict=False):
+    for early, late in pairwise(filled):
         last = max(knowledge.tiers[early], key=place.__getitem__)
         first = min(knowledge.tiers[late], key=place.__getitem__)
         ends = np.column_stack([number[sources], number[targets]])
@@ -85,3 +86,15 @@ def compliance(
         out = [(i, j) for i, j in edges if i == column[leaf]]
         put("leaf", f"no children of {leaf!r}", not out, named(out) or f"{leaf!r} has no children")
     return tuple(records)
+
+
+def summed_up(records: Sequence[Compliance]) -> str:
+    """Return one line that tells how many demands hold, and the first that does not.
+
+    >>> summed_up([Compliance("root", "no parents of 'a'", True, "'a' has no parents")])
+    'all 1 demands hold'
+    """
+    broken = [record for record in records if not record.holds]
+    if not broken:
+        return f"all {len(records)} demands hold"
+    return f"{len(broken)} of {len(records)} demands do not hold; the first: {broken[0].asked} ({broken[0].shown})"

@@ -71,18 +71,19 @@ class Constraints:
         found = [node for node in sparse_cycle(self.precedence) if node < self.size]
         return found if not found or found[0] == found[-1] else [*found, found[0]]
 
+    def may_be_edges(self, sources: Integers, targets: Integers) -> Flags:
+        """Return which pairs may be edges, source → target."""
+        early, late = self.tier[sources], self.tier[targets]
+        may: Flags = (sources != targets) & ~self.leaf[sources] & ~self.root[targets]
+        if len(self.closed):
+            may &= (late < 0) | (early < late) | ((early == late) & ~self.closed[late])
+        if len(self.forbidden_edges):
+            may &= ~np.isin(sources * np.int64(self.size) + targets, self._forbidden)
+        return may
+
     def may_be_parents(self, variables: Integers, child: int) -> Flags:
         """Return which of the variables may be parents of the child."""
-        mine, theirs = self.tier[child], self.tier[variables]
-        if self.root[child]:
-            return np.zeros(len(variables), bool)
-        may: Flags = ~self.leaf[variables]
-        if mine >= 0:
-            may &= (theirs < mine) | ((theirs == mine) & ~self.closed[mine])
-        if child in self._forbidden_of:
-            may &= ~np.isin(variables, self._forbidden_of[child])
-        may &= variables != child
-        return may
+        return self.may_be_edges(variables, np.full(len(variables), child))
 
     def required_of(self, child: int) -> Integers:
         """Return the required parents of a variable."""
@@ -93,8 +94,9 @@ class Constraints:
         return _by_child(self.required_edges)
 
     @cached_property
-    def _forbidden_of(self) -> dict[int, Integers]:
-        return _by_child(self.forbidden_edges)
+    def _forbidden(self) -> Integers:
+        found: Integers = self.forbidden_edges @ np.array([self.size, 1])
+        return found
 
     @cached_property
     def roles(self) -> NDArray[np.int8]:
@@ -127,20 +129,20 @@ class Constraints:
         return reached[:p]
 
     @cached_property
-    def _barriers(self) -> list[tuple[int, Integers]]:
+    def barriers(self) -> dict[int, Integers]:
         """The barriers with those right after them, the last barrier first."""
         steps = self.precedence
-        return [
-            (node, steps.indices[steps.indptr[node] : steps.indptr[node + 1]])
+        return {
+            node: steps.indices[steps.indptr[node] : steps.indptr[node + 1]]
             for node in sparse_topological_order(steps)[::-1].tolist()
             if node >= self.size
-        ]
+        }
 
     def free(self, remaining: Integers) -> Flags:
         """Return which of the remaining variables may be removed: those that none of the others must follow."""
         left = np.zeros(self.precedence.shape[0], np.int8)
         left[remaining] = 1
-        for barrier, after in self._barriers:
+        for barrier, after in self.barriers.items():
             left[barrier] = left[after].any()
         waiting = np.add.reduceat(np.append(left[self.precedence.indices], 0), self._starts, dtype=np.int64)
         blocked = (waiting > 0) & self._has_followers

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfdag.data import as_table, refuse_unusable
+from rfdag.knowledge import Knowledge
 from rfdag.learning import learn
 from rfdag.result import Result
 from rfdag.sources import lies_elsewhere
@@ -50,6 +52,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
+        knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
         rule: str = "soft",
         beam: int | Literal["auto"] = "auto",
         rescoring: Literal["auto", "exact", "lazy"] = "auto",
@@ -69,6 +72,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         random_state: int | None = None,
         device: Literal["cpu", "cuda"] = "cpu",
     ) -> None:
+        self.knowledge = knowledge
         self.rule = rule
         self.beam = beam
         self.rescoring = rescoring

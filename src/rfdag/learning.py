@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 import warnings as python_warnings
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal
 
 from rfdag import data as data_
 from rfdag.blocks import in_blocks, learn_blocks
+from rfdag.constraints import Constraints
 from rfdag.doubts import doubts_about
 from rfdag.eliminate import LostPrecision
 from rfdag.eliminate.threads import one_blas_thread, thread_count
@@ -18,6 +20,7 @@ from rfdag.errors import NumericalError, NumericalWarning
 from rfdag.estimates import forewarned
 from rfdag.files import Table, TextFormat
 from rfdag.gpu_moments import DeviceMoments, on_host
+from rfdag.knowledge import Knowledge
 from rfdag.moments import Moments
 from rfdag.on_gpu import checker, problems_of
 from rfdag.progress import Progress
@@ -34,6 +37,7 @@ def learn(
     input: data_.Input = "data",
     n_samples: int | None = None,
     names: Sequence[Hashable] | None = None,
+    knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
     rule: str = "soft",
     beam: int | Literal["auto"] = "auto",
     rescoring: Literal["auto", "exact", "lazy"] = "auto",
@@ -78,6 +82,10 @@ def learn(
         Number of rows behind a matrix. A precision matrix without it is taken as exact.
     names
         One name per column, where ``data`` has none or others are wanted. Arrays are numbered from 0.
+    knowledge
+        Background knowledge: tiers, required and forbidden edges, roots and leaves, as an `rfdag.Knowledge`, a mapping
+        of its parts, or the path of a file in JSON or in Tetrad's format. Order, DAG and CPDAG obey it;
+        `Result.compliance` shows it, demand by demand. Contradictions and unknown names are refused.
     rule
         How variables are chosen for removal: "soft" weighs edges by their evidence and searches with a beam; "rfd"
         is the paper's Removal-Fill-Degree algorithm with its hard counts; "min-degree", "min-fill", "max-remove"
@@ -195,6 +203,7 @@ def learn(
         random_state=random_state,
         device=device,
     )
+    known = Knowledge.of(knowledge) if knowledge is not None else None
     deadline = Deadline.after(time_limit)
     threads = thread_count(n_jobs)
     with Progress(progress) as bar, problems_of(device):
@@ -212,11 +221,13 @@ def learn(
             in_blocks=in_blocks(settings, input),
         )
         clock.lap("moments")
+        known = known.spelt_as(evidence.names) if known is not None else None
         with _naming(evidence.names):
             if isinstance(evidence, Table):
-                found: Found = learn_blocks(evidence, settings, threads, deadline, bar, clock.lap)
+                found: Found = learn_blocks(evidence, settings, threads, deadline, bar, clock.lap, known)
             else:
-                found = _learn_whole(evidence, settings, threads, deadline, bar, clock.lap)
+                demands = known.constraints(evidence.names) if known else None
+                found = _learn_whole(evidence, settings, threads, deadline, bar, clock.lap, demands)
     result = Result(
         names=evidence.names,
         order=tuple(evidence.names[at] for at in found.order),
@@ -233,6 +244,7 @@ def learn(
         regressions=found.regressions,
         timings=clock.laps,
         warnings=found.notes,
+        knowledge=known,
     )
     for warning in result.warnings:
         python_warnings.warn(warning, NumericalWarning, stacklevel=2)
@@ -246,14 +258,15 @@ def _learn_whole(
     deadline: Deadline,
     bar: Progress,
     lap: Callable[[str], None],
+    constraints: Constraints | None,
 ) -> Found:
     """Choose an engine, eliminate, refine; doubts about the numbers become the first notes."""
-    engine = choose_engine(evidence, settings, threads, bar)
+    engine = choose_engine(evidence, settings, threads, bar, constraints)
     lap("precision")
     with one_blas_thread():
-        found = find_order(evidence, engine, settings, threads, deadline, bar)
+        found = find_order(evidence, engine, settings, threads, deadline, bar, constraints)
         lap("elimination")
-        found = refine_order(found, evidence, settings, threads, deadline, bar)
+        found = refine_order(found, evidence, settings, threads, deadline, bar, constraints)
         lap("refinement")
     return replace(found, notes=(*doubts_about(evidence, found, engine.settled, settings), *found.notes))
 

@@ -13,12 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag import exports
+from rfdag.compliance import Compliance, compliance, summed_up
 from rfdag.eliminate.trace import Trace
 from rfdag.exchange.exporting import Exporting, Kind
 from rfdag.files import write_text
 from rfdag.graphs.dag import Graph
 from rfdag.graphs.equivalence import cpdag
+from rfdag.graphs.meek import oriented_class
 from rfdag.graphs.sparse import entries_at, freeze
+from rfdag.knowledge import Knowledge
 from rfdag.moments import Moments, Regressions
 from rfdag.plots.plotting import Plotting
 from rfdag.refine.bic import price_of_edge
@@ -89,6 +92,8 @@ class Result(Exporting, Plotting):
         Seconds spent on each part.
     warnings
         Doubts about the numbers, in words.
+    knowledge
+        The background knowledge that the run was given; None if there was none.
     """
 
     names: tuple[Hashable, ...]
@@ -105,6 +110,7 @@ class Result(Exporting, Plotting):
     input: str
     timings: dict[str, float] = field(repr=False)
     warnings: tuple[str, ...] = ()
+    knowledge: Knowledge | None = None
     regressions: InitVar[Regressions | None] = None
 
     def __post_init__(self, regressions: Regressions | None) -> None:
@@ -121,10 +127,19 @@ class Result(Exporting, Plotting):
 
     @cached_property
     def cpdag(self) -> Graph:
-        """The Markov equivalence class: 1 at (i, j) for i → j, 2 at (i, j) and (j, i) for i – j."""
-        matrix = cpdag(self.dag)
+        """The Markov equivalence class: 1 at (i, j) for i → j, 2 at (i, j) and (j, i) for i – j.
+
+        With knowledge it is what that leaves of the class: edges point where all members that obey have them point.
+        """
+        known = self.knowledge
+        matrix = oriented_class(self.dag, known.constraints(self.names)) if known else cpdag(self.dag)
         freeze(matrix)
         return matrix
+
+    @cached_property
+    def compliance(self) -> tuple[Compliance, ...]:
+        """One record for every demand of the knowledge: what was asked, whether it holds, and what shows it."""
+        return compliance(self.knowledge, self.names, self.order, self.dag) if self.knowledge else ()
 
     @cached_property
     def _regressions(self) -> Regressions | None:
@@ -322,6 +337,7 @@ class Result(Exporting, Plotting):
             f"order (causes first): {shown}{more}",
             f"edges: {int(self.dag.sum())}, of which {undecided} could point either way",
             *([f"penalty: {self.penalty:g}, chosen of {len(self.path)}"] if self.path else []),
+            *([f"knowledge: {summed_up(self.compliance)}"] if self.compliance else []),
             *(f"warning: {warning}" for warning in self.warnings),
         ]
         return "\n".join(lines)

@@ -47,16 +47,20 @@ def find_blocks(
     *,
     report: Callable[[float], None] = lambda share: None,
     check: Callable[[int], None] = lambda largest: None,
+    joined: Integers | None = None,
 ) -> list[Integers]:
     """Return the columns of each connected component of the clear correlations, that of the lowest column first.
 
     The correlations are never all there: they are looked at in tiles, in single precision, and again in double where
-    that could matter. ``check`` is told the size of the largest block as it becomes known, and may refuse.
+    that could matter. ``check`` is told the size of the largest block as it becomes known, and may refuse. Pairs of
+    columns that are ``joined`` share a block whatever their correlation.
     """
     rows, columns = values.shape
     cut = clear_correlation(rows, columns)
     scaled = _standardised(values, names)
     links = _Links(columns, check)
+    if joined is not None:
+        links.add(joined[:, 0], joined[:, 1])
     tiles = -(-columns // TILE)
     done = 0
     for first in range(tiles):

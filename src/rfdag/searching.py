@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.compilation import announce
+from rfdag.constraints import Constraints
 from rfdag.data import Oracle
 from rfdag.device import require_memory
 from rfdag.eliminate import (
@@ -40,9 +41,11 @@ from rfdag.refine.bic import ScoredOrder, best_dag, price_of_edge
 from rfdag.refine.gsp import covered_edge_search, gsp
 from rfdag.refine.independence import ExactIndependence, GraphIndependence, Independence, SampleIndependence
 from rfdag.refine.margin import GAMMA, noise_at_the_margin
+from rfdag.refine.parents import amend
 from rfdag.refine.path import PathPoint, compare, follow_path
 from rfdag.refine.polish import Deadline, descend, iterate
 from rfdag.refine.portfolio import Attempt, search_orders
+from rfdag.refine.sp import sparsest_order
 from rfdag.settings import Settings
 from rfdag.sparse import Sparse, eliminate_evidence, refuse_options
 
@@ -80,7 +83,13 @@ class Found:
         return 0.0 if self.scored is None else self.scored.gamma
 
 
-def choose_engine(evidence: Moments | Oracle | Sparse, settings: Settings, threads: int, bar: Progress) -> Engine:
+def choose_engine(
+    evidence: Moments | Oracle | Sparse,
+    settings: Settings,
+    threads: int,
+    bar: Progress,
+    constraints: Constraints | None = None,
+) -> Engine:
     """Return the engine that fits the evidence, ready to eliminate."""
     if isinstance(evidence, Sparse):
         refuse_options(settings)
@@ -107,6 +116,7 @@ def choose_engine(evidence: Moments | Oracle | Sparse, settings: Settings, threa
             gamma=settings.extension(n, len(evidence.names)),
             threads=threads,
             generator=settings.generator(),
+            constraints=constraints,
         )
         return engine(averaged, FisherZ(n + len(averaged), settings.alpha), pairs=settings.pairs)
     if on_gpu:
@@ -136,25 +146,30 @@ def find_order(
     threads: int,
     deadline: Deadline,
     bar: Progress,
+    constraints: Constraints | None = None,
 ) -> Found:
     """Find an order as the rule says: by a search over whole orders, or by choosing one removal after the other."""
     report = bar.stage("Eliminating")
     if isinstance(evidence, Sparse):
         assert isinstance(engine, SparseEngine | SparseOracleEngine)
-        elimination, regressions = eliminate_evidence(evidence, engine, settings, report)
+        elimination, regressions = eliminate_evidence(evidence, engine, settings, report, constraints)
         return Found(elimination.order, elimination.dag, elimination, regressions=regressions)
     exact = isinstance(evidence, Oracle) or evidence.n_samples is None
     if settings.rule == "sp":
-        return _sparsest(evidence, engine, settings, report)
-    if settings.rule == "gsp":
-        return _greedy_sparsest(evidence, engine, settings, deadline, report)
-    if settings.rule == "soft" and not exact:
-        return _search_by_bic(evidence, engine, settings, threads, deadline, report)
-    spare = engine.copy() if exact and settings.refined else None
-    elimination = eliminate(engine, **settings.by_counts(), report=report)
-    if spare is None:
-        return Found(elimination.order, elimination.dag, elimination)
-    return _sparser(elimination, evidence, spare, settings, deadline, report)
+        found = _sparsest(evidence, engine, settings, report, constraints)
+    elif settings.rule == "gsp":
+        found = _greedy_sparsest(evidence, engine, settings, deadline, report, constraints)
+    elif settings.rule == "soft" and not exact:
+        found = _search_by_bic(evidence, engine, settings, threads, deadline, report, constraints)
+    else:
+        spare = engine.copy() if exact and settings.refined else None
+        elimination = eliminate(engine, **settings.by_counts(), report=report, constraints=constraints)
+        found = Found(elimination.order, elimination.dag, elimination)
+        if spare is not None:
+            found = _sparser(elimination, evidence, spare, settings, deadline, report, constraints)
+    if constraints is None or found.scored is not None:
+        return found
+    return replace(found, dag=amend(found.dag, found.order, _tests(evidence, settings), constraints))
 
 
 def _search_by_bic(
@@ -164,6 +179,7 @@ def _search_by_bic(
     threads: int,
     deadline: Deadline,
     report: Callable[[float], None],
+    constraints: Constraints | None,
 ) -> Found:
     """Rule "soft" on data: the best order, by BIC, of a portfolio of beams."""
     if settings.depth is not None and settings.depth > 1:
@@ -186,6 +202,7 @@ def _search_by_bic(
         deadline=deadline,
         report=report,
         device=settings.device,
+        constraints=constraints,
     )
     elimination = replay(engine, outcome.eliminated)
     notes = (INTERRUPTED,) if outcome.interrupted else ()
@@ -200,12 +217,18 @@ def _greedy_sparsest(
     settings: Settings,
     deadline: Deadline,
     report: Callable[[float], None],
+    constraints: Constraints | None,
 ) -> Found:
     """Rule "gsp": covered-edge searches from the orders of another rule."""
     generator = settings.generator() or np.random.default_rng(0)
     # The first run starts from the rule's own order; the others break its ties at random.
     orders = [
-        eliminate(engine.copy(), settings.initial, generator=generator if run else settings.generator()).order
+        eliminate(
+            engine.copy(),
+            settings.initial,
+            generator=generator if run else settings.generator(),
+            constraints=constraints,
+        ).order
         for run in range(settings.runs)
     ]
     outcome = gsp(
@@ -216,6 +239,7 @@ def _greedy_sparsest(
         deadline=deadline,
         report=report,
         most_visited=MOST_IN_VAIN,
+        constraints=constraints,
     )
     notes = (INTERRUPTED,) if outcome.interrupted else () if outcome.complete else (CUT_SHORT,)
     return Found(outcome.order, outcome.dag, replay(engine, outcome.order), notes=notes)
@@ -228,23 +252,34 @@ def _sparser(
     settings: Settings,
     deadline: Deadline,
     report: Callable[[float], None],
+    constraints: Constraints | None,
 ) -> Found:
     """Return the sparsest DAG that an exact elimination leads to: by a beam if asked for, then by covered edges."""
+    tests = _tests(evidence, settings)
+
+    def read(elimination: Elimination) -> Graph:
+        dag = elimination.dag
+        return dag if constraints is None else amend(dag, elimination.order, tests, constraints)
+
     if settings.beam != "auto":
-        found = beam_search(EngineStates(engine), settings.beam, mu=0.5, report=report)
-        if found.costs[0] < elimination.dag.sum():
-            elimination = replay(engine.copy(), found.orders[0])
+        found = beam_search(EngineStates(engine), settings.beam, mu=0.5, report=report, constraints=constraints)
+        # What a beam paid is the number of edges, unless parents are forbidden or required.
+        if constraints is not None or found.costs[0] < elimination.dag.sum():
+            other = replay(engine.copy(), found.orders[0])
+            elimination = min(elimination, other, key=lambda each: int(read(each).sum()))
+    dag = read(elimination)
     outcome = covered_edge_search(
-        elimination.dag,
-        _tests(evidence, settings),
+        dag,
+        tests,
         depth=None,
         generator=settings.generator(),
         deadline=deadline,
         report=report,
         most_visited=MOST_IN_VAIN,
+        constraints=constraints,
     )
     notes = (INTERRUPTED,) if outcome.interrupted else ()
-    if outcome.dag.sum() < elimination.dag.sum():
+    if outcome.dag.sum() < dag.sum():
         elimination = replay(engine, outcome.order)
     return Found(elimination.order, elimination.dag, elimination, notes=notes)
 
@@ -258,7 +293,13 @@ def _tests(evidence: Moments | Oracle, settings: Settings) -> Independence:
     return SampleIndependence(evidence.correlation, evidence.n_samples, settings.alpha)
 
 
-def _sparsest(evidence: Moments | Oracle, engine: Engine, settings: Settings, report: Callable[[float], None]) -> Found:
+def _sparsest(
+    evidence: Moments | Oracle,
+    engine: Engine,
+    settings: Settings,
+    report: Callable[[float], None],
+    constraints: Constraints | None,
+) -> Found:
     """Rule "sp": the best of all DAGs by BIC, or of all orders by edges where there is no BIC or they are asked for."""
     p = len(evidence.names)
     if p > MOST_FOR_SP:
@@ -267,10 +308,13 @@ def _sparsest(evidence: Moments | Oracle, engine: Engine, settings: Settings, re
             "Use rule='soft' with restarts."
         )
     if isinstance(evidence, Moments) and evidence.n_samples is not None and settings.by_bic:
-        scored = _optimum(evidence, settings, settings.penalties[settings.searched])
+        scored = _optimum(evidence, settings, settings.penalties[settings.searched], constraints)
         return Found(scored.order, scored.dag, replay(engine, scored.order), scored)
-    # A beam as wide as there are sets keeps the cheapest elimination of each.
-    order = beam_search(EngineStates(engine), 2**p, mu=0.0, report=report).orders[0]
+    if constraints is None:
+        # A beam as wide as there are sets keeps the cheapest elimination of each.
+        order = beam_search(EngineStates(engine), 2**p, mu=0.0, report=report).orders[0]
+    else:
+        order = sparsest_order(_tests(evidence, settings), constraints)
     elimination = replay(engine, order)
     return Found(order, elimination.dag, elimination)
 
@@ -280,17 +324,18 @@ def _without_noise(
 ) -> ScoredOrder:
     """Return the order polished at a higher price, if its weakest edges are mostly noise."""
     price = price_of_edge(scored.n_samples, len(scored.order), penalty, scored.gamma)
-    if scored.gamma >= GAMMA or not noise_at_the_margin(evidence, scored.dag, price):
+    required = None if scored.constraints is None else scored.constraints.required
+    if scored.gamma >= GAMMA or not noise_at_the_margin(evidence, scored.dag, price, required):
         return scored
     return polish(scored.at_price(penalty, GAMMA))
 
 
-def _optimum(evidence: Moments, settings: Settings, penalty: float) -> ScoredOrder:
+def _optimum(evidence: Moments, settings: Settings, penalty: float, constraints: Constraints | None) -> ScoredOrder:
     n = evidence.n_samples
     assert n is not None
     gamma = settings.extension(n, len(evidence.names))
-    order, dag = best_dag(evidence.correlation, n, penalty, gamma)
-    return ScoredOrder(evidence.correlation, n, order, penalty, gamma, dag)
+    order, dag = best_dag(evidence.correlation, n, penalty, gamma, constraints)
+    return ScoredOrder(evidence.correlation, n, order, penalty, gamma, dag, constraints)
 
 
 def refine_order(
@@ -300,6 +345,7 @@ def refine_order(
     threads: int,
     deadline: Deadline,
     bar: Progress,
+    constraints: Constraints | None = None,
 ) -> Found:
     """Choose parents by BIC and polish the order where asked, and compare penalties where several were given."""
     if not isinstance(evidence, Moments) or evidence.n_samples is None or not settings.by_bic:
@@ -310,7 +356,7 @@ def refine_order(
     known = found.dag if settings.refined else None
     gamma = settings.extension(evidence.n_samples, len(evidence.names))
     scored = found.scored or ScoredOrder(
-        evidence.correlation, evidence.n_samples, found.order, penalties[at], gamma, known
+        evidence.correlation, evidence.n_samples, found.order, penalties[at], gamma, known, constraints
     )
     interrupted = INTERRUPTED in found.notes
     generator = settings.generator() or np.random.default_rng(0)
@@ -329,7 +375,8 @@ def refine_order(
     if settings.rule == "sp":
         # That of the penalty searched at is known.
         orders = [
-            scored if place == at else _optimum(evidence, settings, penalties[place]) for place in range(len(penalties))
+            scored if place == at else _optimum(evidence, settings, penalties[place], constraints)
+            for place in range(len(penalties))
         ]
     else:
         orders = follow_path(polish(scored), penalties, at, polish)

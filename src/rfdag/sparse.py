@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse, load_npz
 
+from rfdag.constraints import Constraints
 from rfdag.eliminate.elimination import Elimination
 from rfdag.eliminate.engine import LostPrecision
 from rfdag.eliminate.sparse import MOST_VARIABLES, SparseEngine, SparseOracleEngine, eliminate_sparse
@@ -22,6 +23,7 @@ from rfdag.errors import GraphError, MatrixError, OptionError, listed
 from rfdag.graphs.sparse import canonical, same_pattern, sparse_dag
 from rfdag.moments import Regressions
 from rfdag.settings import Settings
+from rfdag.sparse_parents import Family, families_by_marginals, families_by_separation, with_families
 
 SYMMETRIC = 1e-8
 """Relative difference of two mirrored entries that passes for rounding."""
@@ -57,9 +59,13 @@ class SparsePrecision:
         threshold.require(len(self.names))
         return SparseEngine(self.partial, threshold)
 
-    def regressions(self, engine: SparseEngine) -> Regressions:
+    def regressions(self, engine: SparseEngine, changed: list[Family]) -> Regressions:
         """Return every variable's coefficients on its parents, and residual variances, in the units of the input."""
         slopes, variances = engine.regressions()
+        known = [family for family in changed if family.variance is not None]
+        slopes = with_families(slopes, known, values=True)
+        for family in known:
+            variances[family.child] = family.variance
         children = slopes.indices
         parents = np.repeat(np.arange(len(self.roots)), np.diff(slopes.indptr))
         weights = same_pattern(slopes, slopes.data * self.roots[parents] / self.roots[children])
@@ -177,11 +183,26 @@ def refuse_options(settings: Settings) -> None:
 
 
 def eliminate_evidence(
-    evidence: Sparse, engine: SparseEngine | SparseOracleEngine, settings: Settings, report: Callable[[float], None]
+    evidence: Sparse,
+    engine: SparseEngine | SparseOracleEngine,
+    settings: Settings,
+    report: Callable[[float], None],
+    constraints: Constraints | None = None,
 ) -> tuple[Elimination, Regressions | None]:
     """Return the elimination of sparse evidence, and the regressions that come with an exact precision matrix."""
+    # Families that knowledge changes are read off a second way through the same order.
+    spare = engine.copy() if constraints is not None and isinstance(engine, SparseEngine) else None
+    changed: list[Family] = []
     try:
-        elimination = eliminate_sparse(engine, **settings.by_counts(), report=report)
+        elimination = eliminate_sparse(engine, **settings.by_counts(), report=report, constraints=constraints)
+        if constraints is not None:
+            found = elimination.dag, elimination.order
+            if isinstance(spare, SparseEngine):
+                changed = list(families_by_marginals(*found, spare, constraints))
+            else:
+                assert isinstance(evidence, SparseOracle)
+                changed = list(families_by_separation(*found, evidence.dag, constraints))
+            elimination = replace(elimination, dag=with_families(elimination.dag, changed))
     except LostPrecision as lost:
         gone, spoilt = (evidence.names[at] for at in lost.variables)
         raise MatrixError(
@@ -190,5 +211,5 @@ def eliminate_evidence(
             "to its diagonal."
         ) from None
     if isinstance(evidence, SparsePrecision) and isinstance(engine, SparseEngine) and evidence.n_samples is None:
-        return elimination, evidence.regressions(engine)
+        return elimination, evidence.regressions(engine, changed)
     return elimination, None

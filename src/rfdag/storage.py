@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime
 import json
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +27,13 @@ if TYPE_CHECKING:
 
 FORMAT = "rfdag-result"
 VERSION = 2
+Content = TypeVar("Content")
 
 
 def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
     """Return the result as what JSON can hold."""
     from rfdag import __version__
+    from rfdag.knowledge_files import to_parts
 
     names = [encode_name(name) for name in result.names]
     place = {name: at for at, name in enumerate(result.names)}
@@ -57,6 +59,7 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
         "settings": result.settings.to_dict(),
         "timings": result.timings,
         "warnings": list(result.warnings),
+        "knowledge": None if result.knowledge is None else to_parts(result.knowledge),
         "trace": _encode_trace(result.trace),
         "moments": _encode_moments(result.moments) if with_moments else None,
     }
@@ -64,6 +67,13 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
 
 def read(path: str | Path) -> Result:
     """Return the result in a file, or say what the file is instead."""
+    return read_as(path, FORMAT, VERSION, decode, "a result of rfdag", "Result.save")
+
+
+def read_as(
+    path: str | Path, form: str, version: int, decode: Callable[[dict[str, Any]], Content], what: str, writer: str
+) -> Content:
+    """Return what a file of this format and version holds, or say what the file is instead."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -74,11 +84,11 @@ def read(path: str | Path) -> Result:
         content = json.loads(text)
     except json.JSONDecodeError as problem:
         raise FileError(f"{path} is not JSON ({problem}); it may be cut short. Save the result anew.") from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise FileError(f"{path} is JSON but not a result of rfdag; pass a file written by Result.save.")
-    if content.get("version") != VERSION:
+    if not isinstance(content, dict) or content.get("format") != form:
+        raise FileError(f"{path} is JSON but not {what}; pass a file written by {writer}.")
+    if content.get("version") != version:
         raise FileError(
-            f"{path} has format version {content.get('version')!r} and this rfdag reads version {VERSION}; "
+            f"{path} has format version {content.get('version')!r} and this rfdag reads version {version}; "
             f"read it with rfdag {content.get('rfdag')}, or save it anew."
         )
     try:
@@ -91,8 +101,10 @@ def read(path: str | Path) -> Result:
 
 def decode(content: dict[str, Any]) -> Result:
     """Return the result that `encode` described."""
+    from rfdag.knowledge_files import from_parts
     from rfdag.result import Result
 
+    known = content.get("knowledge")
     names = tuple(decode_name(name) for name in content["names"])
     rows, columns = np.array(content["edges"], np.int64).reshape(-1, 2).T
 
@@ -125,6 +137,7 @@ def decode(content: dict[str, Any]) -> Result:
         regressions=regressions,
         timings=content["timings"],
         warnings=tuple(content["warnings"]),
+        knowledge=None if known is None else from_parts(known),
     )
 
 

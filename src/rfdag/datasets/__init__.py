@@ -10,6 +10,7 @@ import numpy as np
 
 from rfdag.files import Table, read_table
 from rfdag.graphs.dag import Graph
+from rfdag.knowledge import Knowledge
 from rfdag.model import LinearModel
 from rfdag.simulate import LinearSEM
 
@@ -50,6 +51,33 @@ def sachs_truth() -> Graph:
         source, target = line.split(",")
         dag[names.index(source), names.index(target)] = 1
     return dag
+
+
+def auto_mpg_path() -> Path:
+    """Return the path of Auto MPG: 392 cars × 8 measurements.
+
+    Fuel consumption of cars of 1970 to 1982 (R. Quinlan, UCI repository, 1993), from the collection
+    example-causal-datasets, CC0.
+    """
+    return _path("auto_mpg.csv")
+
+
+def auto_mpg() -> Table:
+    """Return Auto MPG as numbers and names; `auto_mpg_path` tells what they are.
+
+    >>> auto_mpg().values.shape
+    (392, 8)
+    """
+    return read_table(auto_mpg_path())
+
+
+def auto_mpg_knowledge() -> Knowledge:
+    """Return the tiers of Auto MPG that example-causal-datasets gives: first how a car is built, last how it drives.
+
+    >>> len(auto_mpg_knowledge().tiers)
+    5
+    """
+    return Knowledge.read(_path("auto_mpg.knowledge.txt"))
 
 
 def ecoli70() -> Network:

@@ -25,7 +25,12 @@ DETERMINED = 1e-15
 
 
 class State(NamedTuple):
-    """All arrays of an elimination."""
+    """All arrays of an elimination.
+
+    Where an order is demanded, ``waiting`` has how many of those left must come right after each node (variables, then
+    barriers between groups of them), and earlier[earlier_from[k] : earlier_from[k + 1]] are those right before k; else
+    these three are empty.
+    """
 
     neighbour: Any
     value: Any
@@ -48,6 +53,9 @@ class State(NamedTuple):
     seen: Any
     queue: Any
     after: Any
+    waiting: Any
+    earlier: Any
+    earlier_from: Any
 
 
 @kernel()

@@ -52,7 +52,9 @@ class Beam(NamedTuple):
     Per state its ``base`` and ``line``, what was ``spent``, the ``key`` of the set removed, and per slot u, D̃, R̃ − F̃
     and whether these are ``stale``; ``pool`` holds the pending vectors. The ``offer_…`` are the continuations: what
     would be spent then, their value (less is better), the key. Of those chosen at each removal, ``parents``, ``slots``
-    and ``variables`` tell the state continued and what was removed. ``keys`` has one key per variable.
+    and ``variables`` tell the state continued and what was removed. ``keys`` has one key per variable. Where knowledge
+    demands an order, ``waiting`` has how many of those left must follow each variable, and ``earlier[k]`` who must come
+    before k; else both are empty.
     """
 
     now: np.ndarray
@@ -74,6 +76,8 @@ class Beam(NamedTuple):
     slots: np.ndarray
     variables: np.ndarray
     keys: np.ndarray
+    waiting: np.ndarray
+    earlier: np.ndarray
 
 
 class Work(NamedTuple):
@@ -428,7 +432,8 @@ def choose(rule, beam, width):
             ahead += paid[j]
         ahead /= 2.0
         for j in range(m):
-            spent = beam.spent[side, e] + paid[j] if u[j] > 0.0 else np.inf
+            held = len(beam.earlier) > 0 and beam.waiting[side, e, members[j]] > 0
+            spent = beam.spent[side, e] + paid[j] if u[j] > 0.0 and not held else np.inf
             beam.offer_spent[e, j] = spent
             beam.offer_value[e, j] = spent + rule.mu * (ahead - paid[j] - gains[j])
             beam.offer_key[e, j] = beam.key[side, e] ^ beam.keys[members[j]]
@@ -475,6 +480,10 @@ def extend(rule, beam, first, step):
         beam.line[1 - side, e, steps] = e
         beam.spent[1 - side, e] = beam.offer_spent[source, k]
         beam.key[1 - side, e] = beam.offer_key[source, k]
+        if len(beam.earlier) > 0:
+            earlier = beam.earlier[beam.variables[at, e]]
+            for j in range(len(earlier)):
+                beam.waiting[1 - side, e, j] = beam.waiting[side, source, j] - earlier[j]
         _copy(beam.u[side, source], beam.u[1 - side, e, :m])
         _copy(beam.paid[side, source], beam.paid[1 - side, e, :m])
         _copy(beam.gains[side, source], beam.gains[1 - side, e, :m])

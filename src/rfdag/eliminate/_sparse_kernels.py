@@ -177,7 +177,9 @@ def score(state, m, tau, tau_after, pairs):
 
 @kernel()
 def _key_of(state, m, rule):
-    """Return a number that is least for the variable that the rule removes first."""
+    """Return a number that is least for the variable that the rule removes first, NEVER for one that must wait."""
+    if len(state.waiting) > 0 and state.waiting[m] > 0:
+        return NEVER
     if rule == RFD:
         if state.removal[m] > 0:
             return -(state.removal[m] << DEGREE_BITS) + state.degree[m]
@@ -243,7 +245,7 @@ def score_range(state, first, last, taus, rule):
         if state.alive[m]:
             critical = score(state, m, taus[v], taus[max(v - 1, 1)], pairs)
             state.key[leaves + m] = _key_of(state, m, rule)
-            state.tally[leaves + m] = 1
+            state.tally[leaves + m] = state.key[leaves + m] != NEVER
             if len(state.critical):
                 state.critical[leaves + m] = critical
 
@@ -320,6 +322,30 @@ def _awaken(state, tau_after, count):
 
 
 @kernel()
+def _release(state, k, taus, rule):
+    """Tell those who must come right before k that it has gone; who waits for nobody else becomes a candidate.
+
+    A barrier that nobody is left behind goes at once, and those before it are told.
+    """
+    size = len(state.start)
+    gone = np.empty(len(state.waiting) - size + 1, np.int64)
+    gone[0] = k
+    count = 1
+    while count > 0:
+        count -= 1
+        node = gone[count]
+        for e in range(state.earlier_from[node], state.earlier_from[node + 1]):
+            i = state.earlier[e]
+            state.waiting[i] -= 1
+            if state.waiting[i] == 0:
+                if i < size:
+                    _rescore(state, i, taus, rule)
+                else:
+                    gone[count] = i
+                    count += 1
+
+
+@kernel()
 def advance(state, k, taus, rule, common, drop):
     """Remove k and bring all scores up to date; return what `subtract` returns, or NO_ROOM."""
     if state.counters[TAIL] + room_for(state, k) > len(state.neighbour):
@@ -350,6 +376,8 @@ def advance(state, k, taus, rule, common, drop):
     count = _awaken(state, taus[max(v - 2, 1)], 0)
     for t in range(count):
         _rescore(state, state.queue[t], taus, rule)
+    if len(state.waiting) > 0:
+        _release(state, k, taus, rule)
     return DONE
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from rfdag.constraints import Constraints
 from rfdag.eliminate import _soft_kernels as kernels
 from rfdag.eliminate.engine import Engine, Integers
 
@@ -95,7 +96,12 @@ def set_keys(p: int) -> NDArray[np.uint64]:
 
 
 def beam_search(
-    states: States, width: int, mu: float, *, report: Callable[[float], None] = lambda share: None
+    states: States,
+    width: int,
+    mu: float,
+    *,
+    report: Callable[[float], None] = lambda share: None,
+    constraints: Constraints | None = None,
 ) -> Found:
     """Return up to ``width`` complete orders.
 
@@ -112,22 +118,31 @@ def beam_search(
         Weight of what lies ahead against what was paid; between 0 and 1.
     report
         Is told the share of the work done.
+    constraints
+        Who must come before whom.
     """
     p = states.variables.shape[1]
     keys = set_keys(p)
     paid = np.zeros(1)
     removed_keys: NDArray[np.uint64] = np.zeros(1, np.uint64)
     removed = np.empty((1, 0), np.int64)
+    before = np.zeros((p, 0), bool) if constraints is None else constraints.before
+    # How many of those left must follow a variable, per state.
+    waiting = before.sum(axis=1)[None]
     chosen_states, chosen_positions = np.empty(width, np.int64), np.empty(width, np.int64)
     while states.variables.shape[1] > 1:
         variables = states.variables
         step_paid, ahead = states.costs()
         total = paid[:, None] + step_paid
+        if constraints is not None:
+            total[np.take_along_axis(waiting, variables, axis=1) > 0] = np.inf
         after: NDArray[np.uint64] = removed_keys[:, None] ^ keys[variables]
         count = kernels.select(total + mu * ahead, total, after, width, chosen_states, chosen_positions)
         at = (chosen_states[:count].copy(), chosen_positions[:count].copy())
         paid, removed_keys = np.asarray(total[at]), np.asarray(after[at])
         removed = np.column_stack([removed[at[0]], variables[at]])
+        if constraints is not None:
+            waiting = waiting[at[0]] - before[:, variables[at]].T
         states.extend(*at)
         report(1 - (states.variables.shape[1] / p) ** 3)
     orders = np.column_stack([removed, states.variables[:, 0]])[:, ::-1]

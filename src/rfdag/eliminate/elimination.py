@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rfdag.constraints import Constraints
 from rfdag.eliminate.engine import Engine, Integers, Removal
 from rfdag.eliminate.search import Choice, choose, position_of
 from rfdag.eliminate.trace import Trace
@@ -33,6 +34,7 @@ def eliminate(
     max_paths: int = 1000,
     generator: np.random.Generator | None = None,
     report: Callable[[float], None] = lambda share: None,
+    constraints: Constraints | None = None,
 ) -> Elimination:
     """Remove all variables and return the order, the minimal I-MAP it induces and the trace.
 
@@ -40,7 +42,8 @@ def eliminate(
     remaining variables are then exactly its predecessors, and a neighbour is one that depends on it given
     all the others. So the minimal I-MAP D_π of Section 2 comes free with the order.
 
-    ``report`` is told the share of the work done, between 0 and 1.
+    ``report`` is told the share of the work done, between 0 and 1. The order obeys ``constraints``; which of its
+    neighbours may be parents of a variable is another question, and not asked here.
     """
     if rule == "random" and generator is None:
         generator = np.random.default_rng(0)
@@ -51,7 +54,7 @@ def eliminate(
     choices: list[Choice] = []
     search_of: list[int] = []
     while len(engine.remaining):
-        choice = choose(engine, rule, depth, max_paths, generator)
+        choice = choose(engine, rule, depth, max_paths, generator, constraints)
         for variable in choice.variables:
             happened = engine.remove(position_of(engine, variable), with_edges=with_edges)
             dag[happened.parents, variable] = 1

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rfdag.constraints import Constraints
 from rfdag.device import blocks, cupy, kernels, shared_memory, with_shared
 from rfdag.eliminate._soft_kernels import SHARPNESS
 from rfdag.eliminate.beam import Found, beam_search
@@ -63,12 +64,14 @@ class GpuBeam:
         noise: float = 0.0,
         z_near: float = 2.5,
         rescore_every: int = 16,
+        constraints: Constraints | None = None,
     ) -> None:
         cp = self._cp = cupy()
         self._kernels = kernels("soft", "soft_whole", "soft_steps")
         p = len(partial)
         self._n, self._c, self._quiet, self._z_near = float(n_samples), c, noise / c, z_near
         self._width, self._mu, self._every = width, mu, rescore_every
+        self._constraints = constraints
         self._ld = -(-p // 16) * 16
         square = (width, self._ld, self._ld)
         self._bases, self._fresh = cp.empty(square), cp.empty(square)
@@ -129,8 +132,13 @@ class GpuBeam:
             self._rescore(count, v - 1)
 
     def search(self, report: Callable[[float], None] = lambda share: None) -> Found:
-        """Return the orders found, the cheapest first; a beam of width 1 does not leave the device on the way."""
-        return self._greedy(report) if self._width == 1 else beam_search(self, self._width, self._mu, report=report)
+        """Return the orders found, the cheapest first.
+
+        A beam of width 1 does not leave the device on the way, unless there are constraints, which the host looks at.
+        """
+        if self._width == 1 and self._constraints is None:
+            return self._greedy(report)
+        return beam_search(self, self._width, self._mu, report=report, constraints=self._constraints)
 
     def _greedy(self, report: Callable[[float], None]) -> Found:
         """Carry the elimination of a single state through to its end, without a word to the host."""

@@ -1,7 +1,8 @@
 """How the next variable to remove is chosen.
 
-A rule looks at one engine state and names its candidates: positions that are equally good, with the removal
-score each was chosen at. `rfd` is the paper's; the others are its baselines, all on the moral subgraph.
+A rule looks at one engine state, and at the positions in it that are free to go, and names its candidates: those of
+them that are equally good, with the removal score each was chosen at. `rfd` is the paper's; the others are its
+baselines, all on the moral subgraph.
 """
 
 from __future__ import annotations
@@ -22,36 +23,39 @@ class Candidates(NamedTuple):
     removals: Integers
 
 
-def _rfd(engine: Engine) -> Candidates:
+def _rfd(engine: Engine, free: Integers) -> Candidates:
     """Algorithm 2, lines 8–17: most edges removed if any goes, else least fill."""
-    removals = engine.removals()
+    removals = engine.removals()[free]
     if removals.max() > 0:
-        positions = np.flatnonzero(removals == removals.max())
+        best = np.flatnonzero(removals == removals.max())
     else:
-        fills = engine.fills()
-        positions = np.flatnonzero(fills == fills.min())
-    return Candidates(positions, removals[positions])
+        fills = engine.fills()[free]
+        best = np.flatnonzero(fills == fills.min())
+    return Candidates(free[best], removals[best])
 
 
-def _least(scores: Integers) -> Candidates:
-    positions = np.flatnonzero(scores == scores.min())
+def _least(scores: Integers, free: Integers) -> Candidates:
+    scores = scores[free]
+    positions = free[scores == scores.min()]
     return Candidates(positions, np.zeros(len(positions), np.int64))
 
 
-def _anything(engine: Engine) -> Candidates:
-    return _least(np.zeros(len(engine.remaining), np.int64))
+def _anything(engine: Engine, free: Integers) -> Candidates:
+    return Candidates(free, np.zeros(len(free), np.int64))
 
 
-RULES: dict[str, Callable[[Engine], Candidates]] = {
+Rule = Callable[[Engine, Integers], Candidates]
+
+RULES: dict[str, Rule] = {
     "rfd": _rfd,
-    "min-degree": lambda engine: _least(engine.degrees()),
-    "min-fill": lambda engine: _least(engine.fills()),
-    "max-remove": lambda engine: _least(-engine.removals()),
+    "min-degree": lambda engine, free: _least(engine.degrees(), free),
+    "min-fill": lambda engine, free: _least(engine.fills(), free),
+    "max-remove": lambda engine, free: _least(-engine.removals(), free),
     "random": _anything,
 }
 
 
-def find_rule(name: str) -> Callable[[Engine], Candidates]:
+def find_rule(name: str) -> Rule:
     """Return the rule of that name.
 
     >>> find_rule("rdf")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rfdag.constraints import Constraints
 from rfdag.eliminate.engine import Engine
 from rfdag.eliminate.rules import find_rule
 
@@ -39,6 +40,7 @@ def choose(
     depth: int = 1,
     max_paths: int = 1000,
     generator: np.random.Generator | None = None,
+    constraints: Constraints | None = None,
 ) -> Choice:
     """Return the next variables to remove, without removing them.
 
@@ -54,6 +56,8 @@ def choose(
         At most this many paths are followed from one level to the next, the best first.
     generator
         Breaks ties at random; without one the path of lowest indices wins.
+    constraints
+        Who must come before whom: nobody is removed while one is left that must follow.
     """
     paths = [Path()]
     capped = False
@@ -62,7 +66,7 @@ def choose(
         if len(paths) > max_paths:
             paths = sorted(paths, key=lambda path: (path.degree, path.variables))[:max_paths]
             capped = True
-        paths = _extend(engine, paths, rule)
+        paths = _extend(engine, paths, rule, constraints)
         if max(path.removal for path in paths) > 0:
             break
     highest = max(path.removal for path in paths)
@@ -76,7 +80,7 @@ def choose(
     return Choice(paths[at].variables, int(counts.sum()), capped)
 
 
-def _extend(engine: Engine, paths: list[Path], rule: str) -> list[Path]:
+def _extend(engine: Engine, paths: list[Path], rule: str, constraints: Constraints | None) -> list[Path]:
     """Return every path lengthened by each of its candidates.
 
     Only one state beside ``engine`` exists at a time: a path's state is made afresh from its few variables,
@@ -89,7 +93,9 @@ def _extend(engine: Engine, paths: list[Path], rule: str) -> list[Path]:
         if len(state.remaining) == 0:
             longer.append(path)
             continue
-        positions, removals = candidates_of(state)
+        everyone = np.arange(len(state.remaining))
+        free = everyone if constraints is None else everyone[constraints.free(state.remaining)]
+        positions, removals = candidates_of(state, free)
         # Degrees only break the ties of rfd; asking for them elsewhere would be wasted work.
         degrees = state.degrees() if rule == "rfd" else np.zeros(len(state.remaining), np.int64)
         longer += [

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from rfdag.constraints import Constraints
 from rfdag.eliminate import _soft_kernels as kernels
 from rfdag.eliminate.beam import Found, set_keys
 from rfdag.eliminate.threads import share
@@ -49,6 +50,8 @@ class SoftBeam:
         Steps from one time that everything is scored to the next.
     threads
         How many threads may work on the states, or on the rows of one state.
+    constraints
+        Who must come before whom.
     """
 
     def __init__(
@@ -63,11 +66,13 @@ class SoftBeam:
         z_near: float = 2.5,
         rescore_every: int = 1,
         threads: int = 1,
+        constraints: Constraints | None = None,
     ) -> None:
         p = len(partial)
         self._rule = kernels.Rule(float(n_samples), c, noise / c, z_near, mu)
         self._width, self._every, self._threads = width, rescore_every, threads
-        self._beam = _room(p, width, rescore_every)
+        before = np.empty((0, 0), np.bool_) if constraints is None else constraints.before
+        self._beam = _room(p, width, rescore_every, before)
         self._work = [_work(p, threads, rescore_every) for _ in range(threads)]
         np.negative(partial, out=self._beam.matrices[0, : p * p].reshape(p, p))
         self._beam.now[:] = (p, p, 0, 1, 0, 0, 1)
@@ -75,6 +80,7 @@ class SoftBeam:
         self._beam.base[0, 0] = self._beam.key[0, 0] = 0
         self._beam.spent[0, 0] = 0.0
         self._beam.u[0, 0] = 1.0
+        self._beam.waiting[0, 0] = before.sum(axis=1)
 
     def search(self, report: Callable[[float], None] = lambda share: None) -> Found:
         """Return up to ``width`` complete orders, the cheapest first; ``report`` is told the share done."""
@@ -136,7 +142,7 @@ class SoftBeam:
         share(some, min(self._threads, count) if steps > WORTH_SHARING else 1)
 
 
-def _room(p: int, width: int, every: int) -> kernels.Beam:
+def _room(p: int, width: int, every: int, before: NDArray[np.bool_]) -> kernels.Beam:
     # Room that is never written to is never taken: a beam that begins with one state grows into it.
     return kernels.Beam(
         now=np.empty(7, np.int64),
@@ -158,6 +164,8 @@ def _room(p: int, width: int, every: int) -> kernels.Beam:
         slots=np.empty((p, width), np.int64),
         variables=np.empty((p, width), np.int64),
         keys=set_keys(p),
+        waiting=np.empty((2, width, len(before)), np.int64),
+        earlier=np.ascontiguousarray(before.T),
     )
 
 

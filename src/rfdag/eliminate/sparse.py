@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
+from rfdag.constraints import Constraints
 from rfdag.eliminate import _field_arithmetic as field
 from rfdag.eliminate import _list_kernels as lists
 from rfdag.eliminate import _sparse_kernels as kernels
@@ -119,6 +120,30 @@ class _SparseEngine:
             removed=removed,
             filled=filled,
         )
+
+    def obey(self, constraints: Constraints) -> None:
+        """Hold every variable back from now on while one is left that must follow it; nothing may be removed yet."""
+        earlier = csc_array(constraints.precedence)
+        waiting = np.diff(constraints.precedence.indptr).astype(np.int64)
+        # The last barriers have nobody behind them and go at once.
+        for barrier in constraints.barriers:
+            if waiting[barrier] == 0:
+                waiting[earlier.indices[earlier.indptr[barrier] : earlier.indptr[barrier + 1]]] -= 1
+        self._state = self._state._replace(
+            waiting=waiting,
+            earlier=earlier.indices.astype(np.int64),
+            earlier_from=earlier.indptr.astype(np.int64),
+        )
+        self._rule = None
+
+    def repeat(self, variables: Integers) -> None:
+        """Remove the variables one after the other, without scores."""
+        done = 0
+        while done < len(variables):
+            more, status = kernels.repeat(self._state, variables[done : done + AT_ONCE], self._drop)
+            done += more
+            if status != lists.DONE:
+                self._mend(status, int(variables[done]))
 
     def copy(self) -> Self:
         """Return an independent engine over the same remaining variables."""
@@ -258,6 +283,40 @@ class SparseEngine(_SparseEngine):
         """
         return self.dag(values=True), 1.0 / self._state.diagonal
 
+    def regress_on(self, variable: int, allowed: set[int]) -> tuple[Integers, NDArray[np.float64], float]:
+        """Return those of ``allowed`` that matter to a remaining variable given the rest of them, and the regression.
+
+        All others that remain are marginalised out: those that reach the variable through nobody allowed, and the
+        rest of them would change nothing. Returns the parents, their coefficients and the variance left.
+        """
+        apart = [variable]
+        near: set[int] = set()
+        for node in apart:
+            others = self._near(node)[0].tolist()
+            near |= allowed.intersection(others)
+            apart += [other for other in others if other not in allowed and other not in apart]
+        inside = np.array([*apart, *sorted(near)])
+        place = {int(node): at for at, node in enumerate(inside)}
+        rows = np.zeros((len(apart), len(inside)))
+        for at, node in enumerate(apart):
+            rows[at, at] = self._state.diagonal[node]
+            for other, value in zip(*(entries.tolist() for entries in self._near(node)), strict=True):
+                rows[at, place[other]] = value
+        # A Schur complement takes those out who may not be parents.
+        hidden, mine = rows[1:, 1 : len(apart)], np.r_[0, len(apart) : len(inside)]
+        shift = np.linalg.solve(hidden, rows[1:][:, mine]) if len(hidden) else np.zeros((0, len(mine)))
+        row = rows[0, mine] - rows[0, 1 : len(apart)] @ shift
+        diagonal = self._state.diagonal[inside[mine]] - (rows[1:][:, mine] * shift).sum(axis=0)
+        sizes = np.abs(row[1:]) / np.sqrt(row[0] * diagonal[1:])
+        matter = sizes > self._taus[len(allowed) + 1]
+        return inside[mine][1:][matter], -row[1:][matter] / row[0], float(1.0 / row[0])
+
+    def _near(self, node: int) -> tuple[Integers, NDArray[np.float64]]:
+        """Return the list of a variable: its neighbours and their entries."""
+        state = self._state
+        mine = slice(state.start[node], state.start[node] + state.length[node])
+        return state.neighbour[mine].astype(np.int64), state.value[mine]
+
 
 class SparseOracleEngine(_SparseEngine):
     """The moral subgraphs of a sparse DAG, by elimination in a finite field: `OracleEngine` by lists.
@@ -316,6 +375,7 @@ class SparseOracleEngine(_SparseEngine):
                 self._make_room(int(gone[done]))
             more, status = kernels.repeat(self._state, gone[done : done + AT_ONCE], self._drop)
             done += more
+        self._state = self._state._replace(waiting=old.waiting, earlier=old.earlier, earlier_from=old.earlier_from)
         self._state.record[:] = old.record
         self._state.random[:] = old.random
         self._score_all(kernels.RFD if self._rule is None else self._rule, lambda share: None)
@@ -333,6 +393,7 @@ def eliminate_sparse(
     max_paths: int = 1000,
     generator: np.random.Generator | None = None,
     report: Callable[[float], None] = lambda share: None,
+    constraints: Constraints | None = None,
 ) -> Elimination:
     """Remove all variables and return the order, the minimal I-MAP (a sparse array) and the trace.
 
@@ -341,6 +402,8 @@ def eliminate_sparse(
     """
     if rule == "random" and generator is None:
         generator = np.random.default_rng(0)
+    if constraints is not None:
+        engine.obey(constraints)
     size = engine.size
     searches, ties, capped = np.arange(size), None, 0
     if depth == 1:
@@ -349,7 +412,7 @@ def eliminate_sparse(
     else:
         chosen: list[tuple[int, int]] = []
         while engine.left:
-            choice = choose(engine, rule, depth, max_paths, generator)
+            choice = choose(engine, rule, depth, max_paths, generator, constraints)
             capped += choice.capped
             search = chosen[-1][0] + 1 if chosen else 0
             for variable in choice.variables:
@@ -398,6 +461,9 @@ def _new_state(size: int, pool: int, kind: type, *, moving: bool) -> lists.State
         seen=np.zeros(size, np.int32),
         queue=np.zeros(size, np.int32),
         after=np.zeros(size, kind),
+        waiting=np.zeros(0, np.int64),
+        earlier=np.zeros(0, np.int64),
+        earlier_from=np.zeros(0, np.int64),
     )
 
 

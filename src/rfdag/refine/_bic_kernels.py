@@ -11,6 +11,9 @@ with the t-th basis vector. From the rows come two vectors,
 so that q would explain covariances[q]² / variances[q] more of y, known at once for all q. Taking a parent in adds a
 row, leaving one out rotates rows, each O(p · |P|). The vectors are kept for every variable of an order, so whether x
 should join the parents of y is answered in O(1), and only variables whose parents change are ever fitted anew.
+
+Background knowledge has its say in two matrices, which are empty where there is none: ``roles[y, x]``, what x may be to
+y as a parent, and ``first[x, z]``, whether x must come before z.
 """
 
 import math
@@ -19,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rfdag.compilation import kernel
+from rfdag.constraints import FORBIDDEN, REQUIRED
 
 TINY = 1e-13
 """Share of its variance left below which a variable counts as explained by others: what rounding leaves of 1."""
@@ -50,6 +54,8 @@ class State(NamedTuple):
     variances: np.ndarray
     covariances: np.ndarray
     stale: np.ndarray
+    roles: np.ndarray
+    first: np.ndarray
 
 
 class Fit(NamedTuple):
@@ -146,9 +152,26 @@ def _load(C, y, state, fit):
     return m
 
 
+@kernel()
+def _may_join(roles, y, x):
+    return len(roles) == 0 or roles[y, x] != FORBIDDEN
+
+
+@kernel()
+def _is_required(roles, y, x):
+    return len(roles) > 0 and roles[y, x] == REQUIRED
+
+
+@kernel()
+def _must_precede(first, x, z):
+    return len(first) > 0 and first[x, z]
+
+
 @kernel(fastmath={"reassoc", "contract"})
-def _least_loss(m, triangle, weights, column):
+def _least_loss(y, parents, roles, m, triangle, weights, column):
     """Return (number, share): which of m parents explains least of y beside the others, and how much.
+
+    Required ones are not asked; −1 if there are no others.
 
     With L the triangle of the parents' own covariances with the basis and w those of y, parent t explains
     (L⁻ᵀ w)_t² / (L⁻ᵀ L⁻¹)_tt.
@@ -156,6 +179,8 @@ def _least_loss(m, triangle, weights, column):
     least = -1
     loss = np.inf
     for t in range(m):
+        if _is_required(roles, y, parents[t]):
+            continue
         column[t] = 1.0 / triangle[t, t]
         slope = column[t] * weights[t]
         size = column[t] * column[t]
@@ -174,16 +199,16 @@ def _least_loss(m, triangle, weights, column):
 
 
 @kernel()
-def _shrink(n, price, y, fit, m, work):
+def _shrink(n, price, y, roles, fit, m, work):
     """Leave out parents, the least useful first, while that improves the score; return how many are left."""
     while m > 0:
         for s in range(m):
             work.weights[s] = fit.rows[s, y]
             for t in range(s + 1):
                 work.triangle[s, t] = fit.rows[t, fit.parents[s]]
-        least, loss = _least_loss(m, work.triangle, work.weights, work.column)
+        least, loss = _least_loss(y, fit.parents, roles, m, work.triangle, work.weights, work.column)
         left = fit.variances[y]
-        if n * math.log((left + loss) / left) - price >= -WORTH:
+        if least < 0 or n * math.log((left + loss) / left) - price >= -WORTH:
             break
         _drop(y, least, fit, m)
         m -= 1
@@ -200,7 +225,7 @@ def _worth_joining(n, price, variance, covariance, left):
 
 
 @kernel()
-def _choose(C, n, price, y, place, before, banned, limit, fit, m, work):
+def _choose(C, n, price, y, roles, place, before, banned, limit, fit, m, work):
     """Grow and shrink the parents of y among the variables placed before ``before``, until nothing improves.
 
     Returns their number. ``banned`` is no candidate wherever it stands; ``limit`` bounds the number.
@@ -214,7 +239,7 @@ def _choose(C, n, price, y, place, before, banned, limit, fit, m, work):
             for q in range(p):
                 if place[q] < before and fit.variances[q] > TINY:
                     share = fit.covariances[q] * fit.covariances[q] / fit.variances[q]
-                    if share > best and q != banned:
+                    if share > best and q != banned and _may_join(roles, y, q):
                         best = share
                         pivot = q
             if pivot < 0 or not _worth_joining(
@@ -225,7 +250,7 @@ def _choose(C, n, price, y, place, before, banned, limit, fit, m, work):
             m += 1
             grown = True
         count = m
-        m = _shrink(n, price, y, fit, m, work)
+        m = _shrink(n, price, y, roles, fit, m, work)
         if m == count or not grown:
             return m
 
@@ -257,7 +282,7 @@ def _refit(C, n, price, y, limit, state, work):
             kept += 1
     state.counts[y] = kept
     m = _load(C, y, state, work.theirs)
-    m = _choose(C, n, price, y, state.place, before, -1, limit, work.theirs, m, work)
+    m = _choose(C, n, price, y, state.roles, state.place, before, -1, limit, work.theirs, m, work)
     _store(n, price, y, work.theirs, m, state)
 
 
@@ -293,11 +318,12 @@ def renew(C, n, price, limit, inverse, state, work):
             fit.variances[:] = 1.0
             for j in range(i):
                 x = state.order[j]
-                if (n - i) * inverse[i, j] ** 2 > least * sizes[j] and fit.variances[x] > TINY:
+                plausible = (n - i) * inverse[i, j] ** 2 > least * sizes[j] and _may_join(state.roles, y, x)
+                if (plausible or _is_required(state.roles, y, x)) and fit.variances[x] > TINY:
                     _add(C, x, y, fit, m)
                     m += 1
-            m = _shrink(n, price, y, fit, m, work)
-            m = _choose(C, n, price, y, state.place, i, -1, limit, fit, m, work)
+            m = _shrink(n, price, y, state.roles, fit, m, work)
+            m = _choose(C, n, price, y, state.roles, state.place, i, -1, limit, fit, m, work)
             if _score(n, price, y, fit, m) < state.scores[y] - WORTH:
                 _store(n, price, y, fit, m, state)
                 state.stale[y] = True
@@ -343,7 +369,7 @@ def _gain_of_joining(C, n, price, x, z, state, work):
     m += 1
     while True:
         left = _basis_over(C, z, parents, m, work.triangle, work.weights)
-        least, loss = _least_loss(m, work.triangle, work.weights, work.column)
+        least, loss = _least_loss(z, parents, state.roles, m, work.triangle, work.weights, work.column)
         if least < 0 or n * math.log((left + loss) / left) - price >= -WORTH:
             return n * math.log(left) + price * m - state.scores[z]
         m -= 1
@@ -373,7 +399,7 @@ def _best_place_before(C, n, price, x, limit, state, work):
     total = 0.0
     for j in range(at):
         z = order[j]
-        if state.counts[z] < limit and state.variances[z, x] > TINY:
+        if state.counts[z] < limit and state.variances[z, x] > TINY and _may_join(state.roles, z, x):
             share = state.covariances[z, x] * state.covariances[z, x] / state.variances[z, x]
             left = state.variances[z, z]
             gain = n * math.log(max(left - share, TINY) / left) + price
@@ -391,10 +417,12 @@ def _best_place_before(C, n, price, x, limit, state, work):
         if change + hope[j] >= best - WORTH:
             break
         z = order[j]
+        if _must_precede(state.first, z, x):
+            break
         t = _place_of_parent(mine.parents, m, z)
         if t >= 0:
             _drop(x, t, mine, m)
-            m = _choose(C, n, price, x, place, j, -1, limit, mine, m - 1, work)
+            m = _choose(C, n, price, x, state.roles, place, j, -1, limit, mine, m - 1, work)
             fresh = _score(n, price, x, mine, m)
             change += fresh - score
             score = fresh
@@ -414,29 +442,35 @@ def _best_place_after(C, n, price, x, limit, state, work):
     is found first; it ends where the losses of the others have eaten that up.
     """
     order, place, mine, theirs = state.order, state.place, work.mine, work.theirs
-    p = len(order)
     at = place[x]
+    end = at + 1
+    while end < len(order) and not _must_precede(state.first, x, order[end]):
+        end += 1
     gained = work.path
     m = _load(C, x, state, mine)
     total = 0.0
-    for j in range(at + 1, p):
+    for j in range(at + 1, end):
         z = order[j]
-        if m < limit and _worth_joining(n, price, mine.variances[z], mine.covariances[z], mine.variances[x]):
+        if (
+            m < limit
+            and _worth_joining(n, price, mine.variances[z], mine.covariances[z], mine.variances[x])
+            and _may_join(state.roles, x, z)
+        ):
             _add(C, z, x, mine, m)
-            m = _shrink(n, price, x, mine, m + 1, work)
+            m = _shrink(n, price, x, state.roles, mine, m + 1, work)
             total = _score(n, price, x, mine, m) - state.scores[x]
         gained[j] = total
     best = 0.0
     position = at
     lost = 0.0
-    for j in range(at + 1, p):
+    for j in range(at + 1, end):
         if lost + total >= best - WORTH:
             break
         z = order[j]
         if _place_of_parent(state.parents[z], state.counts[z], x) >= 0:
             count = _load(C, z, state, theirs)
             _drop(z, _place_of_parent(theirs.parents, count, x), theirs, count)
-            count = _choose(C, n, price, z, place, j, x, limit, theirs, count - 1, work)
+            count = _choose(C, n, price, z, state.roles, place, j, x, limit, theirs, count - 1, work)
             lost += _score(n, price, z, theirs, count) - state.scores[z]
         if gained[j] + lost < best - WORTH:
             best = gained[j] + lost
@@ -455,6 +489,19 @@ def _shift(state, at, to):
         place[order[j]] = j
     order[to] = x
     place[x] = to
+
+
+@kernel()
+def within_reach(state, at, to):
+    """Return how far on its way from ``at`` to ``to`` a variable comes before it would pass one that it may not."""
+    x = state.order[at]
+    step = 1 if to > at else -1
+    while at != to:
+        z = state.order[at + step]
+        if _must_precede(state.first, x, z) if step > 0 else _must_precede(state.first, z, x):
+            break
+        at += step
+    return at
 
 
 @kernel()
@@ -538,11 +585,11 @@ def reinsert_stale(C, n, price, variables, limit, state, work):
 
 
 @kernel()
-def best_families(C, n, price, limit, y, least, family):
+def best_families(C, n, price, limit, y, roles, least, family):
     """Fill, for every set S of the other variables, the least score of y with parents within S, and which they are.
 
-    Sets are bit masks over the variables without y. The best parents within S are S itself, or the best within S less
-    one of its members.
+    Sets are bit masks over the variables without y. The best parents within S are S itself, if all of it may be and
+    all that must be is in it, or the best within S less one of its members. A set without such parents scores ∞.
     """
     p = C.shape[0]
     others = np.empty(p - 1, np.int64)
@@ -550,6 +597,13 @@ def best_families(C, n, price, limit, y, least, family):
         others[x] = x if x < y else x + 1
     chosen = np.empty(p - 1, np.int64)
     triangle, weights = np.empty((p, p)), np.empty(p)
+    forbidden = 0
+    required = 0
+    for x in range(p - 1):
+        if not _may_join(roles, y, others[x]):
+            forbidden |= 1 << x
+        if _is_required(roles, y, others[x]):
+            required |= 1 << x
     for mask in range(1 << (p - 1)):
         m = 0
         for x in range(p - 1):
@@ -558,7 +612,7 @@ def best_families(C, n, price, limit, y, least, family):
                 m += 1
         least[mask] = np.inf
         family[mask] = mask
-        if m <= limit:
+        if m <= limit and mask & forbidden == 0 and mask & required == required:
             least[mask] = n * math.log(_basis_over(C, y, chosen, m, triangle, weights)) + price * m
         for x in range(p - 1):
             if mask >> x & 1:
@@ -570,17 +624,22 @@ def best_families(C, n, price, limit, y, least, family):
 
 
 @kernel()
-def best_orders(p, least, best, last):
+def best_orders(p, least, first, best, last):
     """Fill, for every set of variables, the least score of its orders and which variable stands last in one.
 
     least[y, S] is the least score of y with parents within S, a mask over the variables without y. The best order of
-    a set ends in some y of it, after the best order of the rest.
+    a set ends in some y of it that need not come before any of the rest, after the best order of the rest.
     """
+    followers = np.zeros(p, np.int64)
+    for x in range(p):
+        for z in range(p):
+            if _must_precede(first, x, z):
+                followers[x] |= 1 << z
     best[0] = 0.0
     for mask in range(1, 1 << p):
         best[mask] = np.inf
         for y in range(p):
-            if mask >> y & 1:
+            if mask >> y & 1 and mask & followers[y] == 0:
                 rest = mask & ~(1 << y)
                 low = rest & ((1 << y) - 1)
                 score = best[rest] + least[y, low | (rest >> (y + 1)) << y]

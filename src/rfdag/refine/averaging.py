@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
+from rfdag.constraints import Constraints
 from rfdag.refine.bic import ScoredOrder
 from rfdag.refine.polish import descend
 
@@ -30,16 +31,20 @@ def averaged_partial_correlations(
     gamma: float = 0.0,
     threads: int = 1,
     generator: np.random.Generator | None = None,
+    constraints: Constraints | None = None,
 ) -> Floats:
     """Return the partial correlations of the averaged precision matrix of several models, ones on the diagonal.
 
-    Each model is the DAG of least BIC that reinsertion finds from a random order.
+    Each model is the DAG of least BIC that reinsertion finds from a random order that obeys the constraints.
     """
     generator = generator or np.random.default_rng(0)
     p = len(correlation)
 
     def fit(generator: np.random.Generator) -> Floats:
-        scored = ScoredOrder(correlation, n_samples, generator.permutation(p), penalty, gamma)
+        order = generator.permutation(p)
+        if constraints is not None:
+            order = constraints.arrange(order)
+        scored = ScoredOrder(correlation, n_samples, order, penalty, gamma, constraints=constraints)
         descend(scored, generator, thorough=False)
         return precision_of(scored.dag, correlation)
 

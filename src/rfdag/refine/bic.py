@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from rfdag.constraints import Constraints
 from rfdag.refine import _bic_kernels as kernels
 
 Floats = NDArray[np.float64]
@@ -32,9 +33,13 @@ class ScoredOrder:
         γ of the extended BIC.
     parents
         DAG to start choosing parents from; edges against the order are left out.
+    constraints
+        Which variables may and must be parents of which, and which must come before which; the order given obeys.
 
     Attributes
     ----------
+    constraints
+        Those given.
     settled
         Whether a descent has found that nothing improves the order; any change undoes it.
     """
@@ -47,14 +52,16 @@ class ScoredOrder:
         penalty: float = 2.0,
         gamma: float = 0.0,
         parents: NDArray[np.int8] | None = None,
+        constraints: Constraints | None = None,
     ) -> None:
         p = len(order)
+        self.constraints = constraints
         self._C = np.ascontiguousarray(correlation)
         self.n_samples = n_samples
         self._n = float(n_samples)
         self.gamma = gamma
         self._price = price_of_edge(n_samples, p, penalty, gamma)
-        self._limit = _most_parents(p, n_samples)
+        self._limit = _most_parents(p, n_samples, constraints)
         self._state = kernels.State(
             order=np.array(order, dtype=np.int64),
             place=np.empty(p, np.int64),
@@ -64,13 +71,13 @@ class ScoredOrder:
             variances=np.empty((p, p)),
             covariances=np.empty((p, p)),
             stale=np.ones(p, np.bool_),
+            **_demands(constraints),
         )
         self._work = _workspace(p, self._limit)
-        if parents is not None:
-            for child in range(p):
-                given = np.flatnonzero(parents[:, child])[: self._limit]
-                self._state.parents[child, : len(given)] = given
-                self._state.counts[child] = len(given)
+        for child in range(p) if constraints is not None or parents is not None else ():
+            given = _first_parents(child, parents, constraints)[: self._limit]
+            self._state.parents[child, : len(given)] = given
+            self._state.counts[child] = len(given)
         self.settled = False
         kernels.score_order(self._C, self._n, self._price, self._limit, self._state, self._work)
         self.renew()
@@ -107,6 +114,9 @@ class ScoredOrder:
         dag = np.zeros((p, p), np.int8)
         for child in range(p):
             dag[self._state.parents[child, : self._state.counts[child]], child] = 1
+        if self.constraints is not None:
+            # A required parent that the others explain to the last has no place in their fit.
+            dag[self.constraints.required] = 1
         return dag
 
     @property
@@ -128,7 +138,7 @@ class ScoredOrder:
 
     def at_price(self, penalty: float, gamma: float) -> ScoredOrder:
         """Return the same order with parents chosen at another price of an edge, starting from those it has."""
-        return ScoredOrder(self._C, self.n_samples, self.order, penalty, gamma, self.dag)
+        return ScoredOrder(self._C, self.n_samples, self.order, penalty, gamma, self.dag, self.constraints)
 
     def reinsert(self, variable: int) -> float:
         """Put a variable where it lowers the score most; return the change, 0 when it stays."""
@@ -161,7 +171,7 @@ class ScoredOrder:
     def turn_edge(self, generator: np.random.Generator) -> None:
         """Turn one edge around, drawn at random: its parent goes behind the child, or the child before the parent.
 
-        Without edges, a variable goes anywhere.
+        Without edges, a variable goes anywhere. Nobody passes one that must stay behind or before.
         """
         children = np.flatnonzero(self._state.counts)
         if not len(children):
@@ -172,7 +182,7 @@ class ScoredOrder:
             at, to = self._state.place[parent], self._state.place[child]
             if generator.random() < 0.5:
                 at, to = to, at
-        self.move(int(at), int(to), force=True)
+        self.move(int(at), kernels.within_reach(self._state, at, to), force=True)
 
 
 def price_of_edge(n_samples: int, p: int, penalty: float, gamma: float = 0.0) -> float:
@@ -181,20 +191,27 @@ def price_of_edge(n_samples: int, p: int, penalty: float, gamma: float = 0.0) ->
 
 
 def best_dag(
-    correlation: Floats, n_samples: int, penalty: float = 2.0, gamma: float = 0.0
+    correlation: Floats,
+    n_samples: int,
+    penalty: float = 2.0,
+    gamma: float = 0.0,
+    constraints: Constraints | None = None,
 ) -> tuple[Integers, NDArray[np.int8]]:
-    """Return the DAG of least BIC of all, and an order of it: dynamic programming over sets, for few variables only.
+    """Return the DAG of least BIC of all (that obey the constraints), and an order of it.
+
+    It is dynamic programming over sets, for few variables only.
 
     T. Silander, P. Myllymäki: A simple approach for finding the globally optimal Bayesian network structure, 2006.
     """
     p = len(correlation)
     C, n = np.ascontiguousarray(correlation), float(n_samples)
-    price, limit = price_of_edge(n_samples, p, penalty, gamma), _most_parents(p, n_samples)
+    price, limit = price_of_edge(n_samples, p, penalty, gamma), _most_parents(p, n_samples, constraints)
+    demands = _demands(constraints)
     least, family = np.empty((p, 1 << (p - 1))), np.empty((p, 1 << (p - 1)), np.int64)
     for y in range(p):
-        kernels.best_families(C, n, price, limit, y, least[y], family[y])
+        kernels.best_families(C, n, price, limit, y, demands["roles"], least[y], family[y])
     best, last = np.empty(1 << p), np.empty(1 << p, np.int64)
-    kernels.best_orders(p, least, best, last)
+    kernels.best_orders(p, least, demands["first"], best, last)
     order: list[int] = []
     dag = np.zeros((p, p), np.int8)
     left = (1 << p) - 1
@@ -220,9 +237,27 @@ def _inverse_factor(correlation: Floats) -> Floats:
     return np.ascontiguousarray(inverse)
 
 
-def _most_parents(p: int, n_samples: int) -> int:
+def _most_parents(p: int, n_samples: int, constraints: Constraints | None = None) -> int:
     # A fit with nearly as many parents as rows explains everything and means nothing.
-    return max(1, min(p - 1, (n_samples - 1) // 2))
+    enough = max(1, min(p - 1, (n_samples - 1) // 2))
+    return enough if constraints is None else max(enough, int(constraints.required.sum(axis=0).max()))
+
+
+def _demands(constraints: Constraints | None) -> dict[str, NDArray[Any]]:
+    """Return the matrices of the kernels, empty where nothing is demanded."""
+    if constraints is None:
+        return {"roles": np.empty((0, 0), np.int8), "first": np.empty((0, 0), np.bool_)}
+    return {"roles": constraints.roles, "first": constraints.before}
+
+
+def _first_parents(child: int, parents: NDArray[np.int8] | None, constraints: Constraints | None) -> Integers:
+    """Return the parents that a variable's fit begins with: the required ones, then those given that may be."""
+    given = np.empty(0, np.int64) if parents is None else np.flatnonzero(parents[:, child])
+    if constraints is None:
+        return given
+    required = constraints.required_of(child)
+    others = given[constraints.may_be_parents(given, child)]
+    return np.concatenate([required, others[~np.isin(others, required)]])
 
 
 def _workspace(p: int, limit: int) -> kernels.Work:

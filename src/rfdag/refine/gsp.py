@@ -18,10 +18,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rfdag.constraints import Constraints
 from rfdag.errors import OptionError
-from rfdag.graphs.dag import Graph, as_dag, check_order, topological_order
+from rfdag.graphs.dag import Graph, as_dag, topological_order
 from rfdag.graphs.equivalence import cpdag
 from rfdag.refine.independence import Independence
+from rfdag.refine.parents import induced_dag
 from rfdag.refine.polish import Deadline
 
 Parents = list[int]
@@ -54,6 +56,7 @@ def gsp(
     deadline: Deadline | None = None,
     report: Callable[[float], None] = lambda share: None,
     most_visited: int | None = None,
+    constraints: Constraints | None = None,
 ) -> Outcome:
     """Return the sparsest DAG that covered-edge searches from several orders find, the first of several such.
 
@@ -63,7 +66,7 @@ def gsp(
         Orders to start from, each a source first. An order given twice is searched twice, in another sequence.
     tests
         Answers questions of conditional independence.
-    depth, generator, deadline, report, most_visited
+    depth, generator, deadline, report, most_visited, constraints
         As in `covered_edge_search`. The first order's own DAG is always built.
 
     Examples
@@ -77,7 +80,7 @@ def gsp(
     """
     generator = generator or np.random.default_rng(0)
     deadline = deadline or Deadline()
-    families = Families(tests)
+    families = Families(tests, constraints)
     best: Outcome | None = None
     visited = 0
     complete = True
@@ -87,7 +90,7 @@ def gsp(
             complete = False
             break
         try:
-            start = induced_dag(order, tests)
+            start = induced_dag(order, tests, constraints)
         except KeyboardInterrupt:
             if best is None:
                 raise
@@ -117,6 +120,7 @@ def covered_edge_search(
     deadline: Deadline | None = None,
     report: Callable[[float], None] = lambda share: None,
     most_visited: int | None = None,
+    constraints: Constraints | None = None,
 ) -> Outcome:
     """Return a DAG none of whose covered edges, nor those of the DAGs near it, leads to a sparser one.
 
@@ -140,6 +144,9 @@ def covered_edge_search(
         Is told the share done of the search around the best DAG so far.
     most_visited
         How many DAGs (families without a bound on the depth) may be looked at in vain before the search gives up.
+    constraints
+        What the DAG must obey, as the first one does. Only edges that may point the other way are turned then, and
+        without a bound on the depth the members of the class are walked through one by one.
 
     Examples
     --------
@@ -151,7 +158,7 @@ def covered_edge_search(
     """
     return _search(
         as_dag(dag),
-        Families(tests),
+        Families(tests, constraints),
         depth,
         generator or np.random.default_rng(0),
         deadline or Deadline(),
@@ -160,38 +167,46 @@ def covered_edge_search(
     )
 
 
-def induced_dag(order: ArrayLike, tests: Independence) -> Graph:
-    """Return D_π: i → j iff i precedes j and the two are dependent given the other predecessors of j.
-
-    >>> from rfdag.refine.independence import GraphIndependence
-    >>> induced_dag([2, 0, 1], GraphIndependence([[0, 0, 1], [0, 0, 1], [0, 0, 0]]))
-    array([[0, 1, 0],
-           [0, 0, 0],
-           [1, 1, 0]], dtype=int8)
-    """
-    sequence = np.array(check_order(order, np.size(order)), dtype=np.int64)
-    dag = np.zeros((len(sequence), len(sequence)), np.int8)
-    for at, node in enumerate(sequence):
-        before = sequence[:at]
-        dag[before[tests.dependent(int(node), before)], node] = 1
-    return dag
-
-
 class Families:
     """Which parents a node needs out of a set, each answer remembered: equivalent DAGs share most of their families."""
 
-    def __init__(self, tests: Independence) -> None:
-        self._tests = tests
+    def __init__(self, tests: Independence, constraints: Constraints | None = None) -> None:
+        self.tests, self.constraints = tests, constraints
         self._known: dict[tuple[int, int], int] = {}
+        if constraints is not None:
+            self._allowed = [as_bits(np.flatnonzero(column)) for column in constraints.allowed.T]
+            self._required = [as_bits(np.flatnonzero(column)) for column in constraints.required.T]
+            self._earlier = [as_bits(np.flatnonzero(column)) for column in constraints.before.T]
 
     def needed(self, node: int, parents: int) -> int:
-        """Return those of ``parents`` that depend on ``node`` given the rest of them."""
+        """Return those of ``parents`` that depend on ``node`` given the rest of them, or are required."""
         known = self._known.get((node, parents))
         if known is None:
             others = members(parents)
-            known = as_bits(others[self._tests.dependent(node, others)])
+            known = as_bits(others[self.tests.dependent(node, others)])
+            if self.constraints is not None:
+                known |= self._required[node] & parents
             self._known[node, parents] = known
         return known
+
+    def may_turn(self, parents: Parents, i: int, j: int) -> bool:
+        """Return whether the edge i → j may point the other way, in an order that obeys.
+
+        It may not if i comes before j on another way as well: along edges and demands on the order.
+        """
+        if self.constraints is None:
+            return True
+        if not self._allowed[i] >> j & 1:
+            return False
+        above = 0
+        fresh = (parents[j] & ~(1 << i)) | self._earlier[j]
+        while fresh:
+            above |= fresh
+            beyond = 0
+            for node in members(fresh).tolist():
+                beyond |= parents[node] | self._earlier[node]
+            fresh = beyond & ~above
+        return not above >> i & 1
 
 
 def reverse(parents: Parents, i: int, j: int, families: Families) -> Parents:
@@ -261,6 +276,10 @@ def _search(
     most_visited: int | None,
 ) -> Outcome:
     best = as_parents(start)
+    constraints = families.constraints
+    if constraints is not None and not depth:
+        # Which members of the class obey shows only on the way through them.
+        depth = len(best) ** 2
     visited = in_vain = 0
     complete = interrupted = False
 
@@ -287,7 +306,13 @@ def _search(
     except KeyboardInterrupt:
         interrupted = True
     dag = as_matrix(best)
-    return Outcome(dag, topological_order(dag), complete, interrupted, visited)
+    order = topological_order(dag)
+    if constraints is not None:
+        order = constraints.arrange(order, dag)
+        dag = induced_dag(order, families.tests, constraints)
+        if dag.sum() > start.sum():
+            dag, order = start, constraints.arrange(topological_order(start), start)
+    return Outcome(dag, order, complete, interrupted, visited)
 
 
 def _sparser_nearby(
@@ -302,7 +327,7 @@ def _sparser_nearby(
 
     def expand(parents: Parents) -> tuple[Parents, list[tuple[int, int]]]:
         visit()
-        edges = covered_edges(parents)
+        edges = [edge for edge in covered_edges(parents) if families.may_turn(parents, *edge)]
         return parents, [edges[at] for at in generator.permutation(len(edges))]
 
     seen = {hash(tuple(start))}

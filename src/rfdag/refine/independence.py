@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, issparse
 
 from rfdag.eliminate.thresholds import FisherZ, Threshold, Tolerance
 from rfdag.graphs.dag import as_dag
@@ -130,7 +131,7 @@ class GraphIndependence(Independence):
     Parameters
     ----------
     dag
-        Adjacency matrix; non-zero at (i, j) means i → j.
+        Adjacency matrix, full or sparse; non-zero at (i, j) means i → j.
 
     Examples
     --------
@@ -152,5 +153,5 @@ class GraphIndependence(Independence):
 
 def _neighbours(edges: NDArray[np.int8]) -> tuple[Integers, Integers]:
     """Return the columns of the entries, row by row, and where each row's begin."""
-    rows, columns = np.nonzero(edges)
-    return columns, np.searchsorted(rows, np.arange(len(edges) + 1))
+    rows, columns = (csr_array(edges) if issparse(edges) else edges).nonzero()
+    return columns.astype(np.int64), np.searchsorted(rows, np.arange(edges.shape[0] + 1))

@@ -29,12 +29,15 @@ SELECTED = 3.0
 """How many times more of them than tests of all pairs would give by chance can be noise: the search looks for them."""
 
 
-def noise_at_the_margin(moments: Moments, dag: NDArray[np.int8], price: float) -> bool:
-    """Return whether the edges that barely pay their price are mostly noise."""
+def noise_at_the_margin(
+    moments: Moments, dag: NDArray[np.int8], price: float, required: NDArray[np.bool_] | None = None
+) -> bool:
+    """Return whether the edges that barely pay their price are mostly noise; required ones need not pay it."""
     n = moments.n_samples
     assert n is not None
     margin = 2 * GAMMA * math.log(len(dag))
-    partial = moments.regressions(dag).partial_correlations[dag != 0]
+    chosen = dag != 0 if required is None else (dag != 0) & ~required
+    partial = moments.regressions(dag).partial_correlations[chosen]
     above = (-n * np.log1p(-np.minimum(partial**2, 1 - 1e-15)) - price) / margin
     within = int((above < 1).sum())
     further = int(((above >= 1) & (above < 1 + FURTHER_UP)).sum())

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rfdag.constraints import Constraints
 from rfdag.device import free_memory, require_memory
 from rfdag.eliminate.gpu_soft import GpuBeam, bytes_of_states
 from rfdag.eliminate.soft import SoftBeam
@@ -135,6 +136,7 @@ def search_orders(
     deadline: Deadline | None = None,
     report: Callable[[float], None] = lambda share: None,
     device: str = "cpu",
+    constraints: Constraints | None = None,
 ) -> Outcome:
     """Return the order of least BIC that a portfolio of beams finds.
 
@@ -166,6 +168,8 @@ def search_orders(
         Is told the share done of the beam under way.
     device
         Where beams run: "cpu", or "cuda", where ``partial`` then lies.
+    constraints
+        What orders and parents must obey.
     """
     generator = generator or np.random.default_rng(0)
     deadline = deadline or Deadline()
@@ -206,12 +210,16 @@ def search_orders(
             noise=setting.noise,
             z_near=2.5 if p < MANY else FAR,
             rescore_every=steps_between_scores(p) if lazy else 1,
+            constraints=constraints,
         )
         try:
             orders = beam.search(watch).orders[:SCORED_PER_BEAM]
         except _Stopped:
             return None
-        scored = min((ScoredOrder(correlation, n_samples, order, penalty, gamma) for order in orders), key=_total)
+        candidates = (
+            ScoredOrder(correlation, n_samples, order, penalty, gamma, constraints=constraints) for order in orders
+        )
+        scored = min(candidates, key=_total)
         trial = _Trial(setting, scored.order.copy(), _total(scored), scored)
         finished.append(trial)
         if each:
