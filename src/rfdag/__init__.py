@@ -9,17 +9,21 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from rfdag import datasets, errors, exchange, graphs, metrics, simulate
+    from rfdag.bootstrapping import bootstrap
     from rfdag.estimator import RFD
+    from rfdag.frequencies import Bootstrap
     from rfdag.learning import learn
     from rfdag.moments import Moments
     from rfdag.result import Edge, Result, load
 
 __all__ = [
     "RFD",
+    "Bootstrap",
     "Edge",
     "Moments",
     "Result",
     "__version__",
+    "bootstrap",
     "datasets",
     "errors",
     "exchange",
@@ -33,6 +37,8 @@ __all__ = [
 # Names are imported when first used: `import rfdag` stays fast, and what is not needed is not loaded.
 _HOMES = {
     "RFD": "rfdag.estimator",
+    "bootstrap": "rfdag.bootstrapping",
+    "Bootstrap": "rfdag.frequencies",
     "learn": "rfdag.learning",
     "Moments": "rfdag.moments",
     "Edge": "rfdag.result",

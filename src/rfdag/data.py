@@ -14,6 +14,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from rfdag import partitions
 from rfdag.errors import DataError, GraphError, OptionError, listed
 from rfdag.files import Table, TextFormat, read_table
 from rfdag.graphs.dag import Graph, find_cycle
@@ -54,10 +55,13 @@ def read(
     ``check_size`` is told the number of rows and columns before any costly work, and may refuse; where only reading
     tells how many rows there are, after that. ``threads`` and ``report`` serve what is read in pieces. Data with so
     many columns that they are to be learnt ``in_blocks`` come back as the table they are. ``moments`` makes the moments
-    of a table in memory.
+    of a table in memory. Moments of data that are known already pass through.
     """
     if input not in INPUTS:
         raise OptionError(f"input is one of {listed(INPUTS)}, not {input!r}.")
+    if isinstance(source, Moments) and input == "data" and source.n_samples is not None:
+        check_size(source.n_samples, len(source.names))
+        return source
     if input in ("data", "dag") and n_samples is not None:
         raise OptionError(f"n_samples goes with a matrix of moments; with input={input!r} leave it out.")
     sparse = as_sparse(source) if input != "data" else None
@@ -131,6 +135,27 @@ def _from_stream(
     if stream.rows is None:
         check_size(summary.count, len(labels))
     return Moments.from_summary(summary, labels)
+
+
+def in_memory(source: Any, names: Sequence[Hashable] | None = None, form: TextFormat | None = None) -> Table:
+    """Return all rows of data as one checked table; what comes in pieces is put together."""
+    if partitions.is_collection(source):
+        raise DataError(
+            f"Found a Dask {type(source).__name__}; the rows themselves are needed, in memory. Pass its .compute()."
+        )
+    if isinstance(source, Moments) or hasattr(type(source), "adj"):
+        raise DataError(f"Found a {type(source).__name__}, which has no rows; pass data, one row per sample.")
+    stream = open_source(source, form, threads=1)
+    if isinstance(stream, Source):
+        blocks = [np.array(block) for piece in stream.pieces for block in piece.blocks()]
+        table = Table(np.concatenate([np.empty((0, len(stream.names))), *blocks]), stream.names)
+    else:
+        table = as_table(source, form)
+    table = Table(table.values, _labels(table.names, names))
+    refuse_unusable(table)
+    _require_two_columns(table.names)
+    _require_two_rows(len(table.values))
+    return table
 
 
 def _require_two_columns(names: Sequence[Hashable]) -> None:

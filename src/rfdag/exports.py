@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -36,17 +36,22 @@ def to_networkx(result: Result, graph: Kind = "dag") -> networkx.DiGraph:
 
 def to_frame(result: Result, backend: str = "pandas") -> Any:
     """Return the table of edges in the given library's own type."""
+    return frame_of(COLUMNS, result.edges, backend)
+
+
+def frame_of(names: Sequence[str], rows: Sequence[Sequence[Any]], backend: str = "pandas") -> Any:
+    """Return rows with these names of their entries in the given library's own type."""
     if backend not in BACKENDS:
         raise OptionError(f"backend is one of {', '.join(BACKENDS)}, not {backend!r}.")
     try:
         import_module(backend)
     except ImportError:
         raise ImportError(
-            f"to_frame(backend={backend!r}) needs {backend}: pip install {backend}. Without it, result.edges holds "
-            "the same rows."
+            f"to_frame(backend={backend!r}) needs {backend}: pip install {backend}. Without it, .edges of a result "
+            "and .pairs of a bootstrap hold the same rows."
         ) from None
-    rows = zip(*result.edges, strict=True) if result.edges else ((),) * len(COLUMNS)
-    columns = {name: list(column) for name, column in zip(COLUMNS, rows, strict=True)}
+    entries = zip(*rows, strict=True) if rows else ((),) * len(names)
+    columns = {name: list(column) for name, column in zip(names, entries, strict=True)}
     return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
 
 

@@ -1,0 +1,421 @@
+"""Rows drawn anew: the draws, what is counted, who runs them, and what is kept."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import rfdag
+from rfdag import bootstrapping
+from rfdag.consensus import consensus_dag
+from rfdag.errors import DataError, FileError, OptionError
+from rfdag.frequencies import Bootstrap
+from rfdag.graphs import descendants, find_cycle
+from rfdag.moments import Moments
+from rfdag.resampling import Sampling, drawn_moments, standardised
+from rfdag.settings import Settings
+
+# Hard counts need no compiled beam, and are as good for counting.
+QUICK = {"rule": "rfd", "alpha": 0.001}
+DAG = np.array([[0, 0, 1, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]])
+NAMES = ["a", "b", "c", "d", "alone"]
+
+
+def rows_of(dag=DAG, n=400, seed=0):
+    """Return rows in which every variable is the sum of its parents and noise."""
+    noise = np.random.default_rng(seed).normal(size=(n, len(dag)))
+    return noise @ np.linalg.inv(np.eye(len(dag)) - dag)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return rows_of()
+
+
+@pytest.fixture(scope="module")
+def found(rows):
+    return rfdag.bootstrap(rows, runs=30, n_jobs=1, names=NAMES, random_state=3, **QUICK)
+
+
+def same(first, second):
+    counted = ("directed", "undirected", "ancestors", "places")
+    return all(np.array_equal(getattr(first, name), getattr(second, name)) for name in counted)
+
+
+# Draws.
+
+
+def test_moments_of_a_draw_are_those_of_the_rows_it_repeats():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(40, 3)) @ rng.normal(size=(3, 3)) + 5
+    columns = np.array([2, 0, 1])
+    whole = Moments.from_data(values)
+    standard = standardised(values, whole)
+    assert np.allclose(standard.std(axis=0, ddof=1), 1)
+    drawn = drawn_moments(standard, "abc", columns, Sampling(), np.random.default_rng(4))
+    # The generator draws the same rows again.
+    counts = Sampling().counts(40, np.random.default_rng(4))
+    repeated = np.repeat(values, counts, axis=0)[:, columns]
+    assert drawn.names == ("c", "a", "b")
+    assert drawn.n_samples == 40
+    assert np.allclose(drawn.correlation, np.corrcoef(repeated, rowvar=False), atol=1e-12)
+    assert np.allclose(drawn.scales * whole.scales[columns], repeated.std(axis=0, ddof=1))
+
+
+def test_moments_of_many_rows_are_taken_in_steps(monkeypatch):
+    values = np.random.default_rng(0).normal(size=(50, 3))
+    draw = [values, "abc", np.arange(3), Sampling()]
+    at_once = drawn_moments(*draw, np.random.default_rng(1)).correlation
+    monkeypatch.setattr("rfdag.resampling.CELLS_AT_ONCE", 12)
+    assert np.allclose(drawn_moments(*draw, np.random.default_rng(1)).correlation, at_once, atol=1e-12)
+
+
+def test_ill_conditioned_columns_keep_their_precision():
+    rng = np.random.default_rng(0)
+    first = rng.normal(size=300)
+    values = np.column_stack([first, first + 1e-7 * rng.normal(size=300)])
+    whole = Moments.from_data(values)
+    moments = drawn_moments(standardised(values, whole), "ab", np.arange(2), Sampling(), np.random.default_rng(1))
+    # A cross-product would leave noise of a tenth; the factor is good to its condition, 10⁷, times 10⁻¹⁶.
+    counts = Sampling().counts(300, np.random.default_rng(1))
+    repeated = np.repeat(values, counts, axis=0)
+    residual = repeated[:, 1] - repeated[:, 0]
+    expected = np.linalg.svd(Moments.from_data(repeated).factor, compute_uv=False)[-1]
+    assert np.linalg.svd(moments.factor, compute_uv=False)[-1] == pytest.approx(expected, rel=1e-6)
+    assert expected == pytest.approx(residual.std() / first.std() / np.sqrt(2), rel=0.2)
+
+
+def test_a_subsample_has_no_row_twice():
+    counts = Sampling("subsample", share=0.3).counts(50, np.random.default_rng(0))
+    assert counts.sum() == 15
+    assert counts.max() == 1
+
+
+def test_a_corrected_draw_is_worth_half():
+    counts = Sampling(corrected=True).counts(10_000, np.random.default_rng(0))
+    assert Sampling().worth(counts) == 10_000
+    assert Sampling(corrected=True).worth(counts) == int(10_000**2 / (counts**2).sum())
+    assert Sampling(corrected=True).worth(counts) == pytest.approx(5000, rel=0.05)
+
+
+def test_a_draw_in_which_a_column_does_not_vary_is_made_again():
+    rare = np.zeros(60)
+    rare[:2] = 1
+    values = np.column_stack([np.random.default_rng(0).normal(size=60), rare])
+    sampling = Sampling("subsample", share=0.1)
+    generator = np.random.default_rng(0)
+    draws = [sampling.counts(60, generator) for _ in range(5)]
+    assert any(not counts[:2].any() for counts in draws)
+    for seed in range(5):
+        drawn = drawn_moments(values, "ab", np.arange(2), sampling, np.random.default_rng(seed))
+        assert np.isfinite(drawn.correlation).all()
+        assert abs(drawn.correlation[0, 1]) < 1
+    values[:2, 1] = 0
+    with pytest.raises(DataError, match=r"'b' did not vary among the rows drawn.*Drop columns"):
+        drawn_moments(values, "ab", np.arange(2), sampling, generator)
+
+
+# Counting.
+
+
+def test_frequencies_agree_with_the_runs_counted_one_by_one(rows, tmp_path):
+    found = rfdag.bootstrap(rows, runs=12, n_jobs=1, out=tmp_path, **QUICK)
+    kept = [json.loads(line) for line in (tmp_path / "runs.jsonl").read_text().splitlines()]
+    runs = [entry["found"] for entry in kept if "run" in entry]
+    assert len(runs) == 12
+    p = rows.shape[1]
+    for i in range(p):
+        for j in range(p):
+            there = sum([i, j] in run["directed"] for run in runs)
+            back = sum([j, i] in run["directed"] for run in runs)
+            open_ = sum([min(i, j), max(i, j)] in run["undirected"] for run in runs)
+            assert found.edge_frequency[i, j] == pytest.approx((there + back + open_) / 12)
+            assert found.direction_frequency[i, j] == pytest.approx((there + open_ / 2) / 12)
+            assert found.compelled_frequency[i, j] == pytest.approx(there / 12)
+            assert found.ancestor_frequency[i, j] == pytest.approx(
+                sum(j in descendants(bootstrapping._matrix(run["directed"], p), i) for run in runs) / 12
+            )
+    orders = np.array([run["order"] for run in sorted(runs, key=lambda run: run["order"])])
+    for variable, rank in enumerate(found.ranks):
+        places = 1 + np.argwhere(orders == variable)[:, 1]
+        assert rank.mean == pytest.approx(places.mean())
+        assert (rank.lower, rank.median, rank.upper) == tuple(np.percentile(places, [5, 50, 95]))
+
+
+def test_a_clear_collider_is_found_in_nearly_every_run(found):
+    assert found.edge_frequency[0, 2] == 1
+    assert found.compelled_frequency[0, 2] > 0.9
+    assert found.compelled_frequency[2, 0] == 0
+    assert found.ancestor_frequency[0, 3] > 0.9
+    assert (found.edge_frequency == found.edge_frequency.T).all()
+    assert np.allclose(found.direction_frequency + found.direction_frequency.T, found.edge_frequency)
+    assert np.array_equal(found.consensus(), DAG)
+
+
+def test_a_variable_without_edges_may_stand_anywhere(found):
+    ranks = dict(zip(NAMES, found.ranks, strict=True))
+    assert ranks["alone"].upper - ranks["alone"].lower >= 3
+    assert ranks["d"].lower >= 4 - 1e-9
+    assert ranks["a"].median < ranks["c"].median < ranks["d"].median
+
+
+def test_directions_that_the_class_leaves_open_count_half_each_way():
+    chain = np.triu(np.ones((2, 2)), 1)
+    found = rfdag.bootstrap(rows_of(chain), runs=10, n_jobs=1, **QUICK)
+    assert found.edge_frequency[0, 1] == 1
+    assert found.direction_frequency.tolist() == [[0, 0.5], [0.5, 0]]
+    assert not found.ancestor_frequency.any()
+    assert found.pairs[0].undirected == 1
+    # Ties are not decided by the place of a column in the table.
+    assert 0 < (found.places[:, 0] == 1).mean() < 1
+
+
+def test_the_plain_run_is_that_of_learn(rows, found):
+    plain = rfdag.learn(rows, names=NAMES, random_state=3, **QUICK)
+    assert plain.order == found.result.order
+    assert np.array_equal(plain.dag, found.result.dag)
+
+
+def test_knowledge_holds_in_every_run(rows):
+    learn = pytest.importorskip("rfdag.learning").learn
+    if "knowledge" not in learn.__kwdefaults__:
+        pytest.skip("learn takes no knowledge")
+    known = rfdag.Knowledge(tiers=[["d"], ["a", "b", "c", "alone"]])
+    found = rfdag.bootstrap(rows, runs=5, n_jobs=1, names=NAMES, knowledge=known, **QUICK)
+    assert (found.places[:, 3] == 1).all()
+    assert not found.direction_frequency[:, 3].any()
+
+
+# Consensus.
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_consensus_is_acyclic_and_has_all_frequent_pairs(seed):
+    rng = np.random.default_rng(seed)
+    directions = rng.integers(1, 11, size=(9, 9)) / 20
+    np.fill_diagonal(directions, 0)
+    dag = consensus_dag(directions, rng.random(9), threshold=0.6)
+    assert not find_cycle(dag)
+    joined = directions + directions.T >= 0.6 - 1e-9
+    np.fill_diagonal(joined, False)
+    assert np.array_equal((dag + dag.T) > 0, joined)
+    assert dag.sum() > 5
+
+
+def test_a_circle_is_broken_at_its_least_frequent_arrow():
+    often = np.zeros((3, 3))
+    often[0, 1], often[1, 2], often[2, 0] = 0.9, 0.8, 0.7
+    dag = consensus_dag(often, np.zeros(3), 0.5)
+    assert np.argwhere(dag).tolist() == [[0, 1], [1, 2]]
+    often[0, 2] = 0.1
+    assert np.argwhere(consensus_dag(often, np.zeros(3), 0.5)).tolist() == [[0, 1], [0, 2], [1, 2]]
+
+
+def test_ties_of_a_consensus_go_by_the_places():
+    even = np.array([[0, 0.5], [0.5, 0]])
+    assert consensus_dag(even, np.array([1.0, 2.0]), 0.5).tolist() == [[0, 1], [0, 0]]
+    assert consensus_dag(even, np.array([2.0, 1.0]), 0.5).tolist() == [[0, 0], [1, 0]]
+
+
+@pytest.mark.parametrize("threshold", [0, 1.1, -1, "half", True, float("nan")])
+def test_a_threshold_is_a_share(found, threshold):
+    with pytest.raises(OptionError, match="threshold is a share"):
+        found.consensus(threshold)
+
+
+# Who runs them.
+
+
+def test_neither_the_number_of_runs_nor_that_of_workers_changes_a_run(rows, found):
+    more = rfdag.bootstrap(rows, runs=32, n_jobs=2, names=NAMES, random_state=3, **QUICK)
+    assert np.array_equal(more.places[:30], found.places)
+    other = rfdag.bootstrap(rows, runs=30, n_jobs=1, names=NAMES, random_state=4, **QUICK)
+    assert not np.array_equal(other.places, found.places)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_on_a_dask_cluster(rows, found):
+    distributed = pytest.importorskip("distributed")
+    from joblib import parallel_config
+
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+        parallel_config("dask"),
+    ):
+        there = rfdag.bootstrap(rows, runs=30, names=NAMES, random_state=3, **QUICK)
+        ran = client.run(lambda dask_worker: dask_worker.state.executed_count)
+    assert same(there, found)
+    assert sum(ran.values()) >= 30
+
+
+# What is kept.
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    made = []
+    run = bootstrapping._Plan.run
+    monkeypatch.setattr(bootstrapping._Plan, "run", lambda plan, values, at: made.append(at) or run(plan, values, at))
+    return made
+
+
+def test_an_ended_bootstrap_goes_on(rows, tmp_path, calls):
+    first = rfdag.bootstrap(rows, runs=3, n_jobs=1, out=tmp_path, **QUICK)
+    assert calls == [0, 1, 2]
+    again = rfdag.bootstrap(rows, runs=3, n_jobs=1, out=tmp_path, **QUICK)
+    assert calls == [0, 1, 2]
+    assert same(first, again)
+    more = rfdag.bootstrap(rows, runs=5, n_jobs=1, out=tmp_path, **QUICK)
+    assert calls == [0, 1, 2, 3, 4]
+    assert same(more, rfdag.bootstrap(rows, runs=5, n_jobs=1, **QUICK))
+
+
+@pytest.mark.parametrize(
+    "other", [{"alpha": 0.5}, {"method": "subsample"}, {"corrected": True}, {"random_state": 1}, {"names": NAMES}]
+)
+def test_runs_of_other_settings_are_neither_used_nor_lost(rows, tmp_path, calls, other):
+    first = rfdag.bootstrap(rows, runs=2, n_jobs=1, out=tmp_path, **QUICK)
+    rfdag.bootstrap(rows, runs=2, n_jobs=1, out=tmp_path, **(QUICK | other))
+    assert calls == [0, 1, 0, 1]
+    assert same(first, rfdag.bootstrap(rows, runs=2, n_jobs=1, out=tmp_path, **QUICK))
+    assert len(calls) == 4
+
+
+def test_runs_of_other_rows_are_not_used(rows, tmp_path, calls):
+    rfdag.bootstrap(rows, runs=2, n_jobs=1, out=tmp_path, **QUICK)
+    changed = rows.copy()
+    changed[0, 0] += 1e-9
+    rfdag.bootstrap(changed, runs=2, n_jobs=1, out=tmp_path, **QUICK)
+    assert calls == [0, 1, 0, 1]
+
+
+def test_a_line_that_was_cut_short_is_run_again(rows, tmp_path, calls):
+    first = rfdag.bootstrap(rows, runs=2, n_jobs=1, out=tmp_path, **QUICK)
+    journal = tmp_path / "runs.jsonl"
+    journal.write_text(journal.read_text()[:-20])
+    assert same(first, rfdag.bootstrap(rows, runs=2, n_jobs=1, out=tmp_path, **QUICK))
+    assert calls == [0, 1, 1]
+
+
+def test_a_file_that_keeps_something_else(rows, tmp_path):
+    (tmp_path / "runs.jsonl").write_text('{"cell": 1}\n')
+    with pytest.raises(FileError, match="no runs of a bootstrap; choose another folder"):
+        rfdag.bootstrap(rows, runs=2, n_jobs=1, out=tmp_path, **QUICK)
+
+
+def test_saved_and_loaded(found, tmp_path):
+    loaded = Bootstrap.load(found.save(tmp_path / "b.json"))
+    assert same(found, loaded)
+    assert (loaded.names, loaded.runs, loaded.sampling) == (found.names, found.runs, found.sampling)
+    assert loaded.random_state == 3
+    assert loaded.result.order == found.result.order
+    assert str(loaded) == str(found)
+    with pytest.raises(FileError, match=r"not a bootstrap of rfdag; pass a file written by Bootstrap\.save"):
+        Bootstrap.load(found.result.save(tmp_path / "r.json"))
+    with pytest.raises(FileError, match="not a result of rfdag"):
+        rfdag.load(tmp_path / "b.json")
+
+
+def test_frames_and_words(found):
+    frame = found.to_frame()
+    assert list(frame.columns) == ["source", "target", "frequency", "forward", "backward", "undirected"]
+    assert frame.frequency.is_monotonic_decreasing
+    assert np.allclose(frame.frequency, frame.forward + frame.backward + frame.undirected)
+    assert (frame.forward >= frame.backward).all()
+    assert len(frame) == np.triu(found.edge_frequency > 0, 1).sum()
+    assert "30 runs, 5 variables, 400 rows drawn with replacement each" in str(found)
+    assert "a → c: 1.00" in str(found)
+    assert repr(found) == "Bootstrap(30 runs, 5 variables, method='resample')"
+
+
+def test_what_was_counted_cannot_be_written_to(found):
+    with pytest.raises(ValueError, match="read-only"):
+        found.edge_frequency[0, 0] = 1
+
+
+# Input.
+
+
+def test_files_in_pieces_are_read_whole(rows, tmp_path, found):
+    pandas, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    pandas.DataFrame(rows, columns=NAMES).to_parquet(tmp_path / "rows.parquet")
+    read = rfdag.bootstrap(tmp_path / "rows.parquet", runs=30, n_jobs=1, random_state=3, **QUICK)
+    assert same(read, found)
+    assert read.names == found.names
+
+
+@pytest.mark.parametrize("runs", [0, -3, 2.5, True, "many"])
+def test_a_number_of_runs(rows, runs):
+    with pytest.raises(OptionError, match="runs is how many times"):
+        rfdag.bootstrap(rows, runs=runs)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"method": "jackknife"}, "method is 'resample' or 'subsample', not 'jackknife'"),
+        ({"method": "subsample", "share": 0}, "share is the part of the rows"),
+        ({"method": "subsample", "share": 1}, "share is the part of the rows"),
+        ({"method": "subsample", "share": "half"}, "share is the part of the rows"),
+        ({"method": "subsample", "corrected": True}, "nothing is to be corrected"),
+        ({"corrected": "yes"}, "corrected is True or False"),
+        ({"input": "dag"}, "draws rows, which input='dag' has none of"),
+        ({"input": "correlation", "n_samples": 50}, "draws rows, which input='correlation' has none of"),
+        ({"n_samples": 50}, "n_samples goes with a matrix"),
+        ({"precision": "blocks"}, "leave precision='blocks' out"),
+        ({"alpha": 2}, "alpha"),
+        ({"n_jobs": 0}, "n_jobs is a number"),
+    ],
+)
+def test_options_that_cannot_be(rows, options, words):
+    with pytest.raises(OptionError, match=words):
+        rfdag.bootstrap(rows, runs=2, **options)
+
+
+def test_a_subsample_of_too_few_rows(rows):
+    with pytest.raises(DataError, match=r"A run of this bootstrap has 6 of the 400 rows"):
+        rfdag.bootstrap(rows, runs=2, method="subsample", share=0.015, **QUICK)
+    with pytest.raises(DataError, match=r"A run of this bootstrap has 2 of the 400 rows"):
+        rfdag.bootstrap(rows, runs=2, method="subsample", share=0.005)
+
+
+def test_a_resample_of_too_few_rows():
+    with pytest.raises(DataError, match=r"Of 30 rows .* about 19 are different ones, too few for .* 20 columns"):
+        Sampling().require(30, 20, Settings())
+    Sampling(corrected=True).require(30, 20, Settings())
+    Sampling("subsample").require(30, 20, Settings())
+    Sampling().require(20, 20, Settings())
+    Sampling().require(60, 20, Settings())
+
+
+def test_what_has_no_rows(rows):
+    networkx = pytest.importorskip("networkx")
+    for rowless in (networkx.DiGraph([(0, 1)]), Moments.from_data(rows)):
+        with pytest.raises(DataError, match="has no rows; pass data, one row per sample"):
+            rfdag.bootstrap(rowless, runs=2)
+    dask_array = pytest.importorskip("dask.array")
+    with pytest.raises(DataError, match=r"Pass its \.compute\(\)"):
+        rfdag.bootstrap(dask_array.from_array(rows), runs=2)
+
+
+def test_a_run_that_fails_says_which(rows, monkeypatch):
+    def fail(plan, values, number):
+        raise DataError("Too bad.")
+
+    monkeypatch.setattr(bootstrapping._Plan, "run", fail)
+    with pytest.raises(DataError, match=r"Too bad\. This happened in run 0 of a bootstrap"):
+        rfdag.bootstrap(rows, runs=2, n_jobs=1, **QUICK)
+
+
+def test_progress_ends_at_one(rows):
+    shares = []
+    rfdag.bootstrap(rows, runs=3, n_jobs=1, progress=shares.append, **QUICK)
+    assert shares == pytest.approx([0, 1 / 3, 2 / 3, 1])
+
+
+def test_moments_that_are_known_are_learnt_from(rows):
+    moments = Moments.from_data(rows, NAMES)
+    assert rfdag.learn(moments, **QUICK).order == rfdag.learn(rows, names=NAMES, **QUICK).order
