@@ -66,7 +66,7 @@ def shd(true: ArrayLike, found: ArrayLike) -> int:
     >>> shd([[0, 1], [0, 0]], [[0, 0], [1, 0]])
     0
     """
-    truth, guess = (_class(graph) for graph in _same_size(true, found))
+    truth, guess = (equivalence_class(graph) for graph in _same_size(true, found))
     if issparse(truth):
         differs = truth != guess
         return int(triu(differs + differs.T).nnz)
@@ -80,7 +80,7 @@ def order_error(true: ArrayLike, order: ArrayLike) -> float:
     >>> order_error([[0, 0, 1], [0, 0, 1], [0, 0, 0]], order=[0, 2, 1])
     0.5
     """
-    truth = _class(true)
+    truth = equivalence_class(true)
     rank = np.argsort(check_order(order, truth.shape[0]))
     sources, targets = (truth == 1).nonzero()
     return _ratio(int((rank[sources] > rank[targets]).sum()), len(sources))
@@ -132,6 +132,17 @@ def aid(true: ArrayLike, found: ArrayLike, strategy: str = "ancestor") -> Distan
     return Distance(*distances[strategy](truth, guess, edge_direction="from row to column"))
 
 
+def equivalence_class(graph: ArrayLike) -> Graph:
+    """Return the CPDAG of a DAG; a graph with undirected edges is one already.
+
+    >>> equivalence_class([[0, 0.7], [0, 0]])
+    array([[0, 2],
+           [2, 0]], dtype=int8)
+    """
+    matrix = _encoded(graph)
+    return matrix if (matrix == 2).sum() else cpdag(matrix)
+
+
 def _same_size(true: ArrayLike, found: ArrayLike) -> tuple[Graph, Graph]:
     if issparse(true) or issparse(found):
         true, found = _as_sparse(true), _as_sparse(found)
@@ -166,11 +177,6 @@ def _encoded_sparse(graph: ArrayLike) -> Graph:
     mutual = (twos + twos.T).multiply(same_pattern(matrix, np.ones(matrix.nnz, np.int8))).tocsr()
     encoded: Graph = (same_pattern(matrix, np.ones(matrix.nnz, np.int8)) + (mutual == 2)).astype(np.int8)
     return encoded
-
-
-def _class(graph: ArrayLike) -> Graph:
-    matrix = _encoded(graph)
-    return matrix if (matrix == 2).sum() else cpdag(matrix)
 
 
 def _adjacent_pairs(graph: Graph) -> NDArray[np.int64]:

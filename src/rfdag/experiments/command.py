@@ -16,6 +16,7 @@ from rich.padding import Padding
 from rich.table import Table
 
 from rfdag.bench.environments import FOLDER as PEERS
+from rfdag.plots.plotting import require_matplotlib
 
 if TYPE_CHECKING:
     from rfdag.experiments.pages import Outcome
@@ -67,7 +68,7 @@ def reproduce(
         _list(catalogue.chosen([catalogue.EVERYTHING]), as_json)
         return
     studies = catalogue.chosen(figures or [])
-    _require_matplotlib()
+    require_matplotlib()
     folder = (out or Path("reproduction-quick" if quick else "reproduction")).expanduser()
     # Workers may be other processes in other folders.
     scope = Scope(quick, graphs, seed, limit, peers.expanduser().absolute())
@@ -120,13 +121,6 @@ def _collect(outcomes: Sequence[Outcome], folder: Path, page: Path) -> Path:
 
     way = os.path.relpath(folder, page.parent)
     return write_text(page, collected(outcomes, "" if way == "." else f"{Path(way).as_posix()}/"))
-
-
-def _require_matplotlib() -> None:
-    from importlib.util import find_spec
-
-    if find_spec("matplotlib") is None:
-        raise ImportError("Figures are drawn by matplotlib, which is not installed: pip install 'rfdag[plots]'")
 
 
 def _tell_missing(console: Console, studies: Sequence[Study], scope: Scope) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from rfdag.experiments import look
 from rfdag.experiments.graph_drawing import Edge, Picture, Point, draw_graph, draw_legend
 from rfdag.experiments.study import Row
+from rfdag.plots import palette
 
 POSITIONS: Mapping[str, Mapping[int, Point]] = {
     "moral-subgraph": {
@@ -199,7 +200,7 @@ def _draw_arrow(figure: Any, parent: Any, child: Any, chosen: bool) -> None:
 
     arrow = ConnectionPatch(
         (0.5, -0.02), (0.5, 1.17), "axes fraction", "axes fraction", axesA=parent, axesB=child,
-        arrowstyle="-|>", mutation_scale=14, linewidth=2.8 if chosen else 0.9, color=look.BLACK,
+        arrowstyle="-|>", mutation_scale=14, linewidth=2.8 if chosen else 0.9, color=palette.BLACK,
     )  # fmt: skip
     arrow.set_in_layout(False)
     figure.add_artist(arrow)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.experiments import look
+from rfdag.plots import palette
+from rfdag.plots.strokes import Stroke, handle
 
 Point = tuple[float, float]
 Edge = tuple[int, int]
@@ -29,23 +30,13 @@ SEGMENTS = 32
 """Straight pieces that an edge is drawn in."""
 
 
-class Stroke(NamedTuple):
-    """How a kind of edge is drawn, and what the legend says of it."""
-
-    color: str
-    width: float
-    line: Any
-    meaning: str
-    mark: str = ""
-
-
 STROKES = {
-    "edge": Stroke(look.BLACK, 1.2, "-", "edge"),
-    "fill": Stroke(look.BLUE, 2.6, (0, (3.2, 1.2)), "fill edge"),
-    "removed": Stroke(look.VERMILLION, 1.6, (0, (1, 1.6)), "removed edge", "x"),
-    "extra": Stroke(look.ORANGE, 2.6, (0, (5, 1.2, 1, 1.2)), "in the elimination graph alone"),
+    "edge": Stroke(palette.BLACK, 1.2, "-", "edge"),
+    "fill": Stroke(palette.BLUE, 2.6, (0, (3.2, 1.2)), "fill edge"),
+    "removed": Stroke(palette.VERMILLION, 1.6, (0, (1, 1.6)), "removed edge", "x"),
+    "extra": Stroke(palette.ORANGE, 2.6, (0, (5, 1.2, 1, 1.2)), "in the elimination graph alone"),
     "gone": Stroke("#bdbdbd", 0.8, "-", "removed node and its edges"),
-    "marriage": Stroke(look.GREEN, 1.8, (0, (5, 2)), "joins parents of a common child"),
+    "marriage": Stroke(palette.GREEN, 1.8, (0, (5, 2)), "joins parents of a common child"),
 }
 """Kinds of edges by name."""
 
@@ -94,7 +85,7 @@ def draw_graph(axes: Any, picture: Picture, title: str = "") -> None:
 def draw_legend(figure: Any, kinds: Sequence[str], columns: int = 5) -> None:
     """Say below a figure what each kind of edge means."""
     figure.legend(
-        [_handle(STROKES[kind]) for kind in kinds],
+        [handle(STROKES[kind]) for kind in kinds],
         [STROKES[kind].meaning for kind in kinds],
         loc="outside lower center",
         ncols=min(columns, len(kinds)),
@@ -182,7 +173,7 @@ def _draw_node(axes: Any, picture: Picture, node: int) -> None:
             picture.positions[node],
             picture.radius,
             facecolor="white",
-            edgecolor="#9a9a9a" if gone else look.BLACK,
+            edgecolor="#9a9a9a" if gone else palette.BLACK,
             linewidth=1.1,
             linestyle=(0, (2, 1.5)) if gone else "-",
             zorder=4,
@@ -195,15 +186,6 @@ def _draw_node(axes: Any, picture: Picture, node: int) -> None:
         ha="center",
         va="center_baseline",
         fontsize=9,
-        color="#8a8a8a" if gone else look.BLACK,
+        color="#8a8a8a" if gone else palette.BLACK,
         zorder=5,
     )
-
-
-def _handle(stroke: Stroke) -> Any:
-    from matplotlib.lines import Line2D
-
-    return Line2D(
-        [0], [0], color=stroke.color, linewidth=stroke.width, linestyle=stroke.line,
-        marker=stroke.mark or None, markersize=6, markeredgewidth=1.6,
-    )  # fmt: skip

@@ -119,10 +119,11 @@ def draw_times(rows: Sequence[Row], kind: str = "density", picture: str = "time"
 def draw_rates(rows: Sequence[Row], kind: str = "density", picture: str = "roc") -> dict[str, Any]:
     """Draw the TPR against the FPR, a panel a density."""
     from rfdag.experiments import look
+    from rfdag.plots import palette
 
     figure, axes = _panels(rows, kind)
     for panel, name in axes:
-        panel.plot([0, 1], [0, 1], color=look.GREY, linewidth=0.8, zorder=0)
+        panel.plot([0, 1], [0, 1], color=palette.GREY, linewidth=0.8, zorder=0)
         for method, points in shown(rows, name, kind):
             look.curve(panel, method, *_columns(points, "fpr", "tpr"))
         panel.set(xlim=(-0.01, 0.8), ylim=(0, 1), xlabel="false positive rate", ylabel="true positive rate")

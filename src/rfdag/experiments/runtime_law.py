@@ -204,6 +204,7 @@ def draw(rows: Sequence[Row]) -> dict[str, Any]:
 
 def _draw_curve(panel: Any, rows: Sequence[Row], method: str) -> None:
     from rfdag.experiments import look
+    from rfdag.plots import palette
 
     points = [row for row in rows if row["row"] == "point"]
     fit = next((row for row in rows if row["row"] == "fit"), None)
@@ -214,8 +215,8 @@ def _draw_curve(panel: Any, rows: Sequence[Row], method: str) -> None:
         return
     ends = np.array([fit["p"], sizes[-1]], dtype=float)
     law = fit["factor"] * ends ** fit["exponent"]
-    panel.plot(ends, law, color=look.BLACK, linewidth=0.8)
-    panel.plot(ends, law[0] * (ends / ends[0]) ** fit["bound"], color=look.GREY, linewidth=0.7, linestyle=":")
+    panel.plot(ends, law, color=palette.BLACK, linewidth=0.8)
+    panel.plot(ends, law[0] * (ends / ends[0]) ** fit["bound"], color=palette.GREY, linewidth=0.7, linestyle=":")
     panel.annotate(f"{fit['exponent']:.1f}", (ends[1], law[1]), (4, 0), textcoords="offset points", fontsize=8)
 
 

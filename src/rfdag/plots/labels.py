@@ -1,0 +1,66 @@
+"""Names as text that a picture can hold: one short line, of letters the font has, each told from the others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from functools import lru_cache
+from typing import Any
+
+from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.textpath import text_to_path
+
+PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
+"""Options of every text that shows a name: dollars and underscores are letters like others."""
+UNKNOWN = "\N{WHITE SQUARE}"
+"""Stands for a letter that the font lacks."""
+
+
+def labels(names: Iterable[Hashable], longest: int = 18) -> list[str]:
+    """Return a label for each name; of long ones the middle is left out, and equal ones are numbered.
+
+    >>> labels(["age", "income of the household in thousands", 3, "3"])
+    ['age', 'income of t…usands', '3', '3 (2)']
+    """
+    taken: Counter[str] = Counter()
+    known = _letters()
+    found = []
+    for name in names:
+        text = _shortened(_one_line(name, known), longest)
+        taken[text] += 1
+        found.append(text if taken[text] == 1 else f"{text} ({taken[text]})")
+    return found
+
+
+def width_of(text: str, size: float) -> float:
+    """Return the width of a text in points.
+
+    >>> width_of("mm", 10) > width_of("m", 10) > 5
+    True
+    """
+    width, _, _ = text_to_path.get_text_width_height_descent(text, FontProperties(size=size), ismath=False)
+    return float(width)
+
+
+def _shortened(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    # Columns often begin alike, and differ in their ends.
+    tail = (longest - 1) * 2 // 5
+    return f"{text[: longest - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+def _one_line(name: Hashable, known: frozenset[int]) -> str:
+    text = " ".join(str(name).split()) or '""'
+    return "".join(letter if ord(letter) in known else UNKNOWN for letter in text)
+
+
+def _letters() -> frozenset[int]:
+    """Return the letters of the fonts in use; matplotlib warns at every other."""
+    fonts = [findfont(FontProperties(family=[family])) for family in FontProperties().get_family()]
+    return frozenset().union(*map(_letters_in, fonts))
+
+
+@lru_cache(maxsize=8)
+def _letters_in(path: str) -> frozenset[int]:
+    return frozenset(get_font(path).get_charmap())

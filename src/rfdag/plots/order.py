@@ -1,0 +1,84 @@
+"""The picture of a causal order, with the places each variable may have."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from rfdag.errors import OptionError, listed
+from rfdag.plots import palette
+from rfdag.plots.canvas import framed_axes
+from rfdag.plots.labels import labels
+from rfdag.plots.ticks import name_ticks
+
+if TYPE_CHECKING:
+    from rfdag.result import Result
+
+Ranks = Mapping[Hashable, Sequence[float]]
+ROW = 0.2
+"""Height of a variable in inches, where there are few."""
+
+
+def draw_order(result: Result, ax: Axes | None, ranks: Ranks | None) -> Axes:
+    """Draw the variables from top to bottom in causal order, each at its place.
+
+    A pale bar spans the places that the DAG leaves open to a variable; a line, where ``ranks`` gives (low, median,
+    high) of each, its interval, with a dot at the median.
+    """
+    p = len(result.names)
+    axes = framed_axes(7.0, 1.0 + ROW * min(p, 70)) if ax is None else ax
+    rows = np.arange(1, p + 1)
+    earliest, latest = possible_places(result.dag, result.causal_order)
+    thick = min(0.6, max(0.3, p / 300))
+    axes.barh(
+        rows, latest - earliest + thick, left=earliest - thick / 2, height=thick,
+        color=palette.PALE, label="places the DAG allows",
+    )  # fmt: skip
+    size = float(np.clip(250 / p, 1.5, 5.5))
+    axes.plot(rows, rows, "|", color=palette.BLACK, markersize=2 * size, label="place in the order")
+    if ranks is not None:
+        low, median, high = _intervals(result, ranks).T
+        axes.hlines(rows, low, high, color=palette.BLUE, linewidth=size / 3, label="interval")
+        axes.plot(median, rows, "o", color=palette.BLUE, markersize=size, label="median")
+    axes.set_xlim(0.5, p + 0.5)
+    axes.set_ylim(p + 0.5, 0.5)
+    axes.set_xlabel("place in the causal order, causes first")
+    axes.spines[["top", "right"]].set_visible(False)
+    name_ticks(axes.yaxis, rows, labels(result.order))
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, frameon=False, fontsize=8)
+    return axes
+
+
+def possible_places(dag: Any, order: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first and the last place, from 1, that orders of the DAG give each variable of this one.
+
+    >>> possible_places(np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]]), np.array([0, 1, 2]))
+    (array([1, 2, 1]), array([2, 3, 3]))
+    """
+    p = len(order)
+    rank = np.argsort(order)
+    sources, targets = (rank[ends] for ends in dag.nonzero())
+    above = np.eye(p, dtype=bool)
+    # By source, so that all that is above a node is known before its children ask.
+    for at in np.argsort(sources, kind="stable"):
+        above[targets[at]] |= above[sources[at]]
+    return above.sum(axis=1), p + 1 - above.sum(axis=0)
+
+
+def _intervals(result: Result, ranks: Ranks) -> NDArray[np.float64]:
+    missing = [name for name in result.order if name not in ranks]
+    if missing:
+        raise OptionError(f"ranks= lacks {listed(missing)}; it needs (low, median, high) for every variable.")
+    found = [tuple(ranks[name]) for name in result.order]
+    wrong = [
+        name
+        for name, interval in zip(result.order, found, strict=True)
+        if len(interval) != 3 or not interval[0] <= interval[1] <= interval[2]
+    ]
+    if wrong:
+        raise OptionError(f"ranks= of {listed(wrong)} are not three growing numbers: low, median and high place.")
+    return np.array(found, np.float64)
