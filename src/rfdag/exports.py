@@ -13,6 +13,7 @@ import narwhals.stable.v1 as nw
 
 from rfdag import exchange
 from rfdag.errors import OptionError
+from rfdag.exchange.edges import quoting_of
 
 if TYPE_CHECKING:
     import networkx
@@ -58,7 +59,7 @@ def frame_of(names: Sequence[str], rows: Sequence[Sequence[Any]], backend: str =
 def to_csv(result: Result) -> str:
     """Return the table of edges as CSV text."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv.writer(text, lineterminator="\n", quoting=quoting_of(result.names))
     writer.writerow(COLUMNS)
     for edge in result.edges:
         values = [getattr(edge, name) for name in NUMBERS]

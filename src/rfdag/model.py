@@ -70,9 +70,10 @@ class LinearModel:
         """
         p = len(self.names)
         if issparse(self.sem.weights):
-            means: Floats = spsolve((eye_array(p, format="csc") - self.sem.weights).T.tocsc(), self.intercepts)
-            return means
-        return np.linalg.solve((np.eye(p) - self.sem.weights).T, self.intercepts)
+            means = spsolve((eye_array(p, format="csc") - self.sem.weights).T.tocsc(), self.intercepts)
+        else:
+            means = np.linalg.solve((np.eye(p) - self.sem.weights).T, self.intercepts)
+        return np.asarray(means, np.float64)
 
     def covariance(self) -> Floats:
         """Return the covariance matrix of the variables."""
@@ -95,7 +96,7 @@ class LinearModel:
         (array([10., 23.]), array([ 1., 10.]))
         """
         places = self._places(values)
-        weights = lil_array(self.sem.weights) if issparse(self.sem.weights) else self.sem.weights.copy()
+        weights: Any = lil_array(self.sem.weights) if issparse(self.sem.weights) else self.sem.weights.copy()
         weights[:, places] = 0.0
         variances, intercepts = self.sem.variances.copy(), self.intercepts.copy()
         variances[places] = 0.0

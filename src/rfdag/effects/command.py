@@ -47,12 +47,16 @@ def show_effect(
 
     found = load(result)
     x, y = _name(found, cause), _name(found, outcome)
-    effects = {None: found.effect(x, y, adjustment=adjustment.value, level=level)}  # type: ignore[arg-type]
+    effects: list[tuple[tuple[Hashable, ...], Effect]]
     if over_class:
-        effects = {each.parents: each.effect for each in found.effect_range(x, y, level=level).possible}
+        effects = [(each.parents, each.effect) for each in found.effect_range(x, y, level=level).possible]
+    else:
+        effect = found.effect(x, y, adjustment=adjustment.value, level=level)  # type: ignore[arg-type]
+        effects = [(effect.adjustment, effect)]
     if as_json:
-        rows = [effect._asdict() | ({"parents": parents} if over_class else {}) for parents, effect in effects.items()]
-        content = {"possible": rows} if over_class else rows[0]
+        content: dict[str, Any] = effects[0][1]._asdict()
+        if over_class:
+            content = {"possible": [effect._asdict() | {"parents": parents} for parents, effect in effects]}
         sys.stdout.write(json.dumps(content, indent=2, default=str, ensure_ascii=False, allow_nan=False) + "\n")
         return
     console = Console()
@@ -64,8 +68,7 @@ def show_effect(
     table = Table(f"parents of {_shown(cause)}" if over_class else "adjusted for", box=None, pad_edge=True)
     for heading in ("effect", "standard error", f"{level:.0%} interval"):
         table.add_column(heading, justify="right")
-    for parents, effect in effects.items():
-        names = effect.adjustment if parents is None else parents
+    for names, effect in effects:
         table.add_row(", ".join(map(_shown, names)) or "nothing", *_numbers(effect))
     console.print(table, highlight=False)
     console.print("The graph is taken as given: errors are those of the regression alone.", style="dim")

@@ -120,8 +120,8 @@ def _checked(result: Result, cause: Hashable, outcome: Hashable, level: float) -
     places = {name: at for at, name in enumerate(result.names)}
     for name in (cause, outcome):
         if name not in places:
-            near = get_close_matches(str(name), list(map(str, result.names)), n=3) or list(result.names)
-            raise OptionError(f"There is no variable {name!r}; there is {listed(near)}.")
+            near = get_close_matches(str(name), list(map(str, result.names)), n=3)
+            raise OptionError(f"There is no variable {name!r}; there is {listed(near or result.names)}.")
     if cause == outcome:
         raise OptionError(f"An effect is that of one variable on another; {cause!r} was given twice.")
     if not 0 < level < 1:

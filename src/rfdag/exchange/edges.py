@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Literal
 
 from rfdag.errors import FileError, OptionError
 from rfdag.exchange.named_graph import KINDS, NamedGraph
 
 HEADERS = (["source", "target"], ["from", "to"])
 UNDIRECTED = {"true": False, "false": True}
+
+
+def quoting_of(names: Iterable[object]) -> Literal[0, 1]:
+    """Return how names are quoted in CSV: all cells if a name has a carriage return, which csv.writer leaves bare."""
+    return csv.QUOTE_ALL if any("\r" in str(name) for name in names) else csv.QUOTE_MINIMAL
 
 
 def to_csv(graph: NamedGraph) -> str:
@@ -25,7 +31,7 @@ def to_csv(graph: NamedGraph) -> str:
     """
     texts = graph.texts("CSV", r"\x00", "text has no NUL")
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv.writer(text, lineterminator="\n", quoting=quoting_of(texts.values()))
     writer.writerow(["source", "target", "directed"])
     writer.writerows([texts[i], texts[j], "true"] for i, j in graph.directed)
     writer.writerows([texts[i], texts[j], "false"] for i, j in graph.undirected)
@@ -58,7 +64,8 @@ def from_csv(text: str, names: Sequence[Hashable] | None = None, graph: str = "d
         raise FileError(f"A CSV of edges begins with the columns source,target (or from,to), not with {header[:2]}.")
     if graph == "cpdag" and "directed" not in header:
         raise FileError("There is no column 'directed', which a CPDAG needs; pass graph='dag' without it.")
-    directed, undirected = [], []
+    directed: list[tuple[str, str]] = []
+    undirected: list[tuple[str, str]] = []
     for number, row in enumerate(rows[1:], start=2):
         if len(row) < 2:
             raise FileError(f"Line {number} has one cell; an edge needs a source and a target.")

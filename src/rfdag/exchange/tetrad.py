@@ -42,7 +42,8 @@ def from_tetrad(text: str) -> NamedGraph:
     [('b', 'a')]
     """
     nodes: list[str] = []
-    directed, undirected = [], []
+    directed: list[tuple[str, str]] = []
+    undirected: list[tuple[str, str]] = []
     section = ""
     for number, line in enumerate(text.splitlines(), start=1):
         line = line.strip()
