@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 
 import numpy as np
@@ -179,9 +180,6 @@ def test_the_plain_run_is_that_of_learn(rows, found):
 
 
 def test_knowledge_holds_in_every_run(rows):
-    learn = pytest.importorskip("rfdag.learning").learn
-    if "knowledge" not in learn.__kwdefaults__:
-        pytest.skip("learn takes no knowledge")
     known = rfdag.Knowledge(tiers=[["d"], ["a", "b", "c", "alone"]])
     found = rfdag.bootstrap(rows, runs=5, n_jobs=1, names=NAMES, knowledge=known, **QUICK)
     assert (found.places[:, 3] == 1).all()
@@ -419,3 +417,52 @@ def test_progress_ends_at_one(rows):
 def test_moments_that_are_known_are_learnt_from(rows):
     moments = Moments.from_data(rows, NAMES)
     assert rfdag.learn(moments, **QUICK).order == rfdag.learn(rows, names=NAMES, **QUICK).order
+
+
+# The command.
+
+
+@pytest.fixture
+def run():
+    from typer.testing import CliRunner
+
+    from rfdag.cli import app
+
+    return lambda *arguments: CliRunner().invoke(app, ["bootstrap", *map(str, arguments)])
+
+
+@pytest.fixture
+def table(rows, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join([",".join(NAMES), *(",".join(map(repr, row)) for row in rows.tolist())]))
+    return path
+
+
+def test_the_command_writes_frequencies_places_and_a_consensus(run, table, tmp_path, found):
+    out = tmp_path / "out"
+    options = ["--runs", 30, "--rule", "rfd", "--seed", 3, "--jobs", 1]
+    shown = run(table, *options, "--out", out)
+    assert shown.exit_code == 0, shown.output
+    assert "30 runs over 5 variables, 400 rows drawn with replacement each" in shown.output
+    assert "Consensus: 3 edges" in shown.output
+    assert same(Bootstrap.load(out / "bootstrap.json"), found)
+    edges, ranks, consensus = (
+        list(csv.DictReader((out / f"{name}.csv").read_text().splitlines())) for name in ("edges", "ranks", "consensus")
+    )
+    assert [float(row["frequency"]) for row in edges] == [pair.frequency for pair in found.pairs]
+    assert [(row["variable"], float(row["upper"])) for row in ranks] == [(r.variable, r.upper) for r in found.ranks]
+    assert {(row["source"], row["target"]) for row in consensus} == {("a", "c"), ("b", "c"), ("c", "d")}
+    printed = json.loads(run(table, *options, "--json").stdout)
+    assert printed["pairs"][0] == found.pairs[0]._asdict()
+    assert len(printed["consensus"]) == 3
+    assert printed["files"] == []
+
+
+def test_the_command_and_bad_options(run, table):
+    refused = run(table, "--runs", 0)
+    assert refused.exit_code == 2
+    assert "runs is how many times rows are drawn" in refused.output
+    assert run(table, "--threshold", 2).exit_code == 2
+    few = run(table, "--method", "subsample", "--share", 0.005)
+    assert few.exit_code == 1
+    assert "2 of the 400 rows" in few.output

@@ -23,6 +23,7 @@ from rich.table import Table
 
 import rfdag
 from rfdag.bench.command import register as register_bench
+from rfdag.bootstrap_command import register as register_bootstrap
 from rfdag.compliance import summed_up
 from rfdag.effects.command import register as register_effect
 from rfdag.errors import GraphError, NumericalWarning, OptionError, RfdagError, listed
@@ -62,6 +63,10 @@ OPTIONS = {
     "max_paths": "--max-paths",
     "precision": "--precision",
     "device": "--device",
+    "method": "--method",
+    "share": "--share",
+    "corrected": "--corrected",
+    "threshold": "--threshold",
     "density": "--density",
     "degree": "--degree",
 }
@@ -170,6 +175,7 @@ def _spoken(message: str) -> str:
         if "_" in name:
             # Only these names cannot be taken for a word of the sentence.
             message = re.sub(rf"\b{name}\b", option, message)
+    message = message.replace("--corrected True", "--corrected")
     for flag in ("header", "refine"):
         message = message.replace(f"--{flag} True", f"--{flag}").replace(f"--{flag} False", f"--no-{flag}")
     return message
@@ -400,6 +406,7 @@ def compare(
 
 
 register_effect(app, _reported)
+register_bootstrap(app, _reported)
 register_bench(app, _reported)
 register_reproduce(app, _reported)
 

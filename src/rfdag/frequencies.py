@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag import exports, storage
-from rfdag.consensus import consensus_dag
-from rfdag.errors import OptionError
+from rfdag.consensus import consensus_dag, require_threshold
 from rfdag.files import write_text
 from rfdag.graphs.dag import Graph
 from rfdag.resampling import Sampling
@@ -147,8 +146,7 @@ class Bootstrap:
         one that would close a circle is turned round if some run had it so, and else left out. Where equivalence
         classes leave a direction open, that of the consensus is a choice like any other.
         """
-        if isinstance(threshold, bool) or not isinstance(threshold, int | float | np.number) or not 0 < threshold <= 1:
-            raise OptionError(f"threshold is a share of the runs above 0, up to 1, not {threshold!r}.")
+        require_threshold(threshold)
         medians = np.array([rank.median for rank in self.ranks])
         return consensus_dag(self.direction_frequency, medians, float(threshold))
 

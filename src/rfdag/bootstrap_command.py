@@ -1,0 +1,213 @@
+"""`rfdag bootstrap`: how sure the edges of a file are, from the command line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from rfdag.errors import NumericalWarning
+
+if TYPE_CHECKING:
+    from rfdag.frequencies import Bootstrap
+
+CONSENSUS = ("source", "target", "frequency", "direction_frequency")
+PAIRS_SHOWN = 40
+RANKS_SHOWN = 40
+
+
+class Method(StrEnum):
+    """How the rows of a run are drawn."""
+
+    RESAMPLE = "resample"
+    SUBSAMPLE = "subsample"
+
+
+def register(app: typer.Typer, reported: Callable[[Callable[..., None]], Callable[..., None]]) -> None:
+    """Add the command to a program whose errors ``reported`` turns into messages."""
+    app.command()(reported(bootstrap))
+
+
+def bootstrap(
+    data: Annotated[Path, typer.Argument(help="CSV, TSV, NPY, NPZ, Parquet or Feather file.")],
+    runs: Annotated[int, typer.Option(help="How many times rows are drawn.")] = 200,
+    method: Annotated[
+        Method, typer.Option(help="Draw as many rows with replacement, or a share of them without.")
+    ] = Method.RESAMPLE,
+    share: Annotated[float, typer.Option(help="Part of the rows in a subsample.")] = 0.5,
+    corrected: Annotated[
+        bool, typer.Option("--corrected", help="Count a resample for its effective number of rows, about half.")
+    ] = False,
+    threshold: Annotated[float, typer.Option(help="Least frequency of an edge of the consensus.")] = 0.5,
+    rule: Annotated[str, typer.Option(help="How variables are chosen for removal, as in rfdag learn.")] = "soft",
+    beam: Annotated[int | None, typer.Option(help="Width of rule soft's beams; automatic unless given.")] = None,
+    refine: Annotated[
+        bool | None, typer.Option("--refine/--no-refine", help="Polish each order by BIC; rule soft does unless told.")
+    ] = None,
+    restarts: Annotated[int | None, typer.Option(help="Repetitions of refinement; automatic unless given.")] = None,
+    penalty: Annotated[float, typer.Option(help="Price of an edge in the BIC, in units of ln n.")] = 2.0,
+    gamma: Annotated[float | None, typer.Option(help="Of the extended BIC; automatic unless given.")] = None,
+    alpha: Annotated[float, typer.Option(help="Level of the test for an edge.")] = 1e-3,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds after which a run takes its best so far; answers then vary.")
+    ] = None,
+    knowledge: Annotated[
+        Path | None, typer.Option(help="Background knowledge: Tetrad's /knowledge text, or JSON.")
+    ] = None,
+    delimiter: Annotated[str | None, typer.Option(help="Character between cells of a text file, or 'tab'.")] = None,
+    decimal: Annotated[str, typer.Option(help="Decimal sign of a text file.")] = ".",
+    header: Annotated[
+        bool | None, typer.Option("--header/--no-header", help="Whether the first line names the columns.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of all draws; 0 unless given.", min=0)] = None,
+    jobs: Annotated[int | None, typer.Option(help="Runs at once; one a core unless given.", min=1)] = None,
+    dask: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, to run on its cluster.", metavar="ADDRESS")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the files; a bootstrap begun there goes on.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+) -> None:
+    """Learn again from rows drawn anew, and tell how often each edge and direction is found."""
+    import rfdag
+    from rfdag.cli import DELIMITERS
+    from rfdag.consensus import require_threshold
+    from rfdag.experiments.running import Workers
+
+    require_threshold(threshold)
+    with Workers(jobs, dask).ready(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", NumericalWarning)
+        found = rfdag.bootstrap(
+            data,
+            runs,
+            method=method.value,  # type: ignore[arg-type]
+            share=share,
+            corrected=corrected,
+            random_state=seed,
+            n_jobs=None if dask else jobs,
+            out=out,
+            progress=False if as_json else None,
+            delimiter=None if delimiter is None else DELIMITERS.get(delimiter, delimiter),
+            decimal=decimal,
+            header=header,
+            rule=rule,
+            beam="auto" if beam is None else beam,
+            refine="auto" if refine is None else refine,
+            restarts="auto" if restarts is None else restarts,
+            penalty=penalty,
+            gamma="auto" if gamma is None else gamma,
+            alpha=alpha,
+            time_limit=time_limit,
+            knowledge=knowledge,
+        )
+    edges = _consensus(found, threshold)
+    files = _write(found, edges, out) if out is not None else []
+    if as_json:
+        _print_json(found, edges, files)
+    else:
+        _tell(found, edges, threshold, files)
+
+
+def _consensus(found: Bootstrap, threshold: float) -> list[tuple[Hashable, Hashable, float, float]]:
+    """Return the edges of the consensus, with the frequencies of the pair and of the direction."""
+    often, directions = found.edge_frequency, found.direction_frequency
+    return [
+        (found.names[i], found.names[j], float(often[i, j]), float(directions[i, j]))
+        for i, j in zip(*map(list, found.consensus(threshold).nonzero()), strict=True)
+    ]
+
+
+def _write(found: Bootstrap, edges: Sequence[Sequence[Any]], out: Path) -> list[Path]:
+    from rfdag.files import write_folder
+    from rfdag.frequencies import Pair, Rank
+
+    return write_folder(
+        out.expanduser(),
+        {
+            "bootstrap.json": found.to_json(),
+            "edges.csv": _csv(Pair._fields, found.pairs),
+            "ranks.csv": _csv(Rank._fields, found.ranks),
+            "consensus.csv": _csv(CONSENSUS, edges),
+        },
+    )
+
+
+def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    text = io.StringIO()
+    # A carriage return in a name is kept only between quotes.
+    writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    writer.writerow(header)
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _tell(found: Bootstrap, edges: Sequence[Any], threshold: float, files: Sequence[Path]) -> None:
+    from rfdag.cli import _escape
+    from rfdag.frequencies import SURE, drawn_in_words
+
+    console = Console()
+    console.print(
+        f"[bold]{found.runs} runs[/bold] over {len(found.names)} variables, {drawn_in_words(found)}", highlight=False
+    )
+    frequent = sum(pair.frequency >= SURE for pair in found.pairs)
+    console.print(
+        f"\n[bold]{len(found.pairs)} pairs[/bold] were joined at least once, {frequent} in {SURE:.0%} of the runs or "
+        "more",
+        highlight=False,
+    )
+    pairs = Table("source", "", "target", box=None, pad_edge=True)
+    for heading in ("joined", "this way", "other way", "left open"):
+        pairs.add_column(heading, justify="right")
+    for pair in found.pairs[:PAIRS_SHOWN]:
+        arrow = "→" if pair.forward >= pair.frequency / 2 else "–"
+        shares = [f"{share:.2f}" for share in pair[2:]]
+        pairs.add_row(_escape(pair.source), arrow, _escape(pair.target), *shares)
+    if found.pairs:
+        console.print(pairs, highlight=False)
+    _tell_rest(console, len(found.pairs) - PAIRS_SHOWN)
+    console.print("\n[bold]Places in the order[/bold] (1 is the first; 90 % of the runs lie in the interval)")
+    places = Table("variable", box=None, pad_edge=True)
+    for heading in ("median", "interval"):
+        places.add_column(heading, justify="right")
+    for rank in sorted(found.ranks, key=lambda rank: (rank.median, rank.mean))[:RANKS_SHOWN]:
+        places.add_row(_escape(rank.variable), f"{rank.median:g}", f"{rank.lower:.0f} – {rank.upper:.0f}")
+    console.print(places, highlight=False)
+    _tell_rest(console, len(found.ranks) - RANKS_SHOWN)
+    console.print(
+        f"\n[bold]Consensus[/bold]: {len(edges)} edges found in {threshold:.0%} of the runs or more; the plain run has "
+        f"{int(found.result.dag.sum())}",
+        highlight=False,
+    )
+    if files:
+        console.print("\n[bold]Written[/bold]")
+    for path in files:
+        console.print(f"  {_escape(path)}", highlight=False, soft_wrap=True)
+
+
+def _tell_rest(console: Console, more: int) -> None:
+    if more > 0:
+        console.print(f"  … and {more} more; --out writes them all.", highlight=False)
+
+
+def _print_json(found: Bootstrap, edges: Sequence[Sequence[Any]], files: Sequence[Path]) -> None:
+    content = {
+        "runs": found.runs,
+        "rows": found.result.n_samples,
+        "method": found.sampling.method,
+        "seed": found.random_state,
+        "order": list(found.result.order),
+        "pairs": [pair._asdict() for pair in found.pairs],
+        "ranks": [rank._asdict() for rank in found.ranks],
+        "consensus": [dict(zip(CONSENSUS, edge, strict=True)) for edge in edges],
+        "files": [str(path) for path in files],
+    }
+    sys.stdout.write(json.dumps(content, indent=2, default=str, ensure_ascii=False, allow_nan=False) + "\n")
