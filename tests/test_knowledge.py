@@ -5,17 +5,28 @@ from __future__ import annotations
 import itertools
 from functools import cache
 from pathlib import Path
+from statistics import NormalDist
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
+from sklearn.base import clone
 
-from rfdag import graphs
+import rfdag
+from rfdag import datasets, graphs, metrics, simulate
+from rfdag.compliance import compliance
+from rfdag.eliminate import OracleEngine
+from rfdag.eliminate.beam import EngineStates, beam_search
 from rfdag.errors import FileError, GraphError, OptionError
+from rfdag.graphs import cpdag
 from rfdag.graphs.meek import oriented_class
+from rfdag.graphs.sparse import entries_at
 from rfdag.knowledge import Knowledge
+from rfdag.refine.bic import ScoredOrder
+from rfdag.refine.independence import GraphIndependence
+from rfdag.refine.parents import induced_dag
 
 QUICK = settings(max_examples=25, deadline=None)
 
@@ -232,3 +243,280 @@ def test_the_class_is_directed_where_all_members_that_obey_agree(data: st.DataOb
     expected = np.where(every, 1, np.where(some, 2, 0))
     assert (oriented_class(dag, demands) == expected).all()
     assert (oriented_class(csr_array(dag), demands).toarray() == expected).all()
+
+
+DATA = [
+    {"rule": "soft", "beam": 2, "restarts": 1},
+    {"rule": "soft", "beam": 2, "rescoring": "lazy", "refine": False},
+    {"rule": "soft", "beam": 2, "refine": False, "parents": "threshold"},
+    {"rule": "rfd"},
+    {"rule": "rfd", "depth": 2},
+    {"rule": "rfd", "refine": True, "restarts": 1, "random_state": 1},
+    {"rule": "min-degree", "parents": "bic"},
+    {"rule": "min-fill"},
+    {"rule": "max-remove", "pairs": "neighbours"},
+    {"rule": "random", "random_state": 3},
+    {"rule": "gsp"},
+    {"rule": "gsp", "depth": 1, "runs": 2, "initial": "min-degree"},
+    {"rule": "sp"},
+    {"rule": "sp", "parents": "threshold"},
+    {"rule": "soft", "beam": 2, "penalty": [1, 4], "restarts": 0},
+    {"rule": "soft", "beam": 2, "restarts": 0, "precision": "blocks"},
+    {"rule": "rfd", "precision": "blocks"},
+]
+EXACT = [{"rule": "soft"}, {"rule": "soft", "beam": 2}, {"rule": "rfd"}, {"rule": "gsp"}, {"rule": "sp"}]
+SPARSE = [{"rule": rule} for rule in ("rfd", "min-degree", "min-fill", "max-remove", "random")] + [{"depth": 2}]
+
+
+def check(result: rfdag.Result, known: Knowledge) -> None:
+    dag = result.dag.toarray() if issparse(result.dag) else result.dag
+    place = np.argsort(result.causal_order)
+    assert all(place[i] < place[j] for i, j in np.argwhere(dag))
+    assert obeys(known, dag)
+    assert known.constraints(result.names).obeyed_by(result.causal_order)
+    assert all(record.holds for record in result.compliance)
+    edges = np.argwhere(dag)
+    oriented = entries_at(result.cpdag, *edges.T) if issparse(result.cpdag) else result.cpdag[tuple(edges.T)]
+    assert (oriented > 0).all()
+
+
+def draw_case(data: st.DataObject, truly: bool | None = None) -> tuple[np.random.Generator, np.ndarray, Knowledge]:
+    """A DAG, and knowledge that is true of it or true of another one."""
+    p = data.draw(st.integers(2, 6))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    dag = random_dag(rng, p)
+    truly = data.draw(st.booleans()) if truly is None else truly
+    return rng, dag, data.draw(some_knowledge(p, dag if truly else None))
+
+
+@pytest.mark.parametrize("options", DATA, ids=str)
+@settings(max_examples=4, deadline=None)
+@given(data=st.data())
+def test_every_way_of_learning_from_data_obeys(options: dict, data: st.DataObject) -> None:
+    rng, dag, known = draw_case(data)
+    rows = simulate.sample(simulate.linear_sem(dag, rng), 120, rng)
+    check(rfdag.learn(rows, knowledge=known, n_jobs=1, progress=False, **options), known)
+
+
+@pytest.mark.parametrize("options", EXACT, ids=str)
+@settings(max_examples=6, deadline=None)
+@given(data=st.data())
+def test_every_way_of_learning_from_exact_input_obeys(options: dict, data: st.DataObject) -> None:
+    rng, dag, known = draw_case(data)
+    sem = simulate.linear_sem(dag, rng)
+    check(rfdag.learn(dag, input="dag", knowledge=known, progress=False, **options), known)
+    check(rfdag.learn(sem.precision(), input="precision", knowledge=known, progress=False, **options), known)
+
+
+@pytest.mark.parametrize("options", SPARSE, ids=str)
+@settings(max_examples=6, deadline=None)
+@given(data=st.data())
+def test_sparse_input_obeys_and_agrees_with_full_input(options: dict, data: st.DataObject) -> None:
+    rng, dag, known = draw_case(data)
+    precision = simulate.linear_sem(dag, rng).precision()
+    for matrix, kind in ((dag, "dag"), (precision, "precision")):
+        found = rfdag.learn(csr_array(matrix), input=kind, knowledge=known, progress=False, **options)
+        check(found, known)
+        if options.get("rule") != "random":
+            full = rfdag.learn(
+                matrix, input=kind, knowledge=known, progress=False, refine=False, **({"rule": "rfd"} | options)
+            )
+            assert found.order == full.order
+            assert (found.dag.toarray() == full.dag).all()
+            if found.coefficients is not None:
+                np.testing.assert_allclose(found.coefficients.toarray(), full.coefficients, atol=1e-8)
+                np.testing.assert_allclose(found.residual_variances, full.residual_variances, rtol=1e-8)
+    found = rfdag.learn(
+        csr_array(precision), input="precision", n_samples=500, knowledge=known, progress=False, **options
+    )
+    check(found, known)
+
+
+@QUICK
+@given(data=st.data())
+def test_parents_by_threshold_are_those_of_the_regression_on_allowed_predecessors(data: st.DataObject) -> None:
+    rng, dag, known = draw_case(data)
+    rows = simulate.sample(simulate.linear_sem(dag, rng), 120, rng)
+    result = rfdag.learn(rows, rule="rfd", knowledge=known, n_jobs=1, progress=False)
+    demands = known.constraints(result.names)
+    order = result.causal_order
+    for at, child in enumerate(order):
+        allowed = [x for x in order[:at] if demands.allowed[x, child]]
+        inverse = np.linalg.inv(np.atleast_2d(np.cov(rows[:, [*allowed, child]].T)))
+        sizes = np.abs(inverse[-1, :-1]) / np.sqrt(inverse[-1, -1] * np.diag(inverse)[:-1])
+        tau = np.tanh(NormalDist().inv_cdf(1 - 0.0005) / np.sqrt(120 - len(allowed) - 2))
+        expected = {x for x, size in zip(allowed, sizes, strict=True) if size > tau or demands.required[x, child]}
+        assert set(np.flatnonzero(result.dag[:, child])) == expected
+
+
+def bic(rows: np.ndarray, dag: np.ndarray, penalty: float = 2.0) -> float:
+    """The score of a DAG, by least squares."""
+    n = len(rows)
+    scaled = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    total = penalty * np.log(n) * dag.sum()
+    for child in range(len(dag)):
+        parents = scaled[:, dag[:, child] != 0]
+        residuals = scaled[:, child] - parents @ np.linalg.lstsq(parents, scaled[:, child], rcond=None)[0]
+        total += n * np.log(np.mean(residuals**2))
+    return float(total)
+
+
+@settings(max_examples=8, deadline=None)
+@given(data=st.data())
+def test_rule_sp_finds_the_best_of_all_dags_that_obey(data: st.DataObject) -> None:
+    p = data.draw(st.integers(2, 4))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    known = data.draw(some_knowledge(p))
+    rows = simulate.sample(simulate.linear_sem(random_dag(rng, p), rng), 60, rng)
+    result = rfdag.learn(rows, rule="sp", knowledge=known, n_jobs=1, progress=False, gamma=0)
+    best = min(bic(rows, dag) for dag in all_dags(p) if obeys(known, dag))
+    assert result.score == pytest.approx(best, abs=1e-6)
+    assert bic(rows, result.dag) == pytest.approx(best, abs=1e-6)
+
+
+@settings(max_examples=8, deadline=None)
+@given(data=st.data())
+def test_rule_sp_finds_the_fewest_edges_that_obey(data: st.DataObject) -> None:
+    p = data.draw(st.integers(2, 4))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    dag, known = random_dag(rng, p), data.draw(some_knowledge(p))
+    demands = known.constraints(range(p))
+    fewest = min(
+        induced_dag(order, GraphIndependence(dag), demands).sum()
+        for order in map(np.array, itertools.permutations(range(p)))
+        if demands.obeyed_by(order)
+    )
+    assert rfdag.learn(dag, input="dag", rule="sp", knowledge=known, progress=False).dag.sum() == fewest
+
+
+def test_moves_keep_to_what_is_demanded_and_scores_stay_right() -> None:
+    rng = np.random.default_rng(5)
+    p, n = 8, 150
+    rows = simulate.sample(simulate.linear_sem(random_dag(rng, p), rng), n, rng)
+    known = Knowledge(tiers=[[5, 1, 2], [0, 3], [7]], required=[(4, 6), (6, 2)], forbidden=[(1, 0), (5, 7)])
+    demands = known.constraints(range(p))
+    scored = ScoredOrder(np.corrcoef(rows.T), n, demands.arrange(rng.permutation(p)), constraints=demands)
+    for _ in range(25):
+        scored.turn_edge(rng)
+        scored.reinsert(int(rng.integers(p)))
+        assert demands.obeyed_by(scored.order)
+        assert obeys(known, scored.dag)
+        assert scored.total == pytest.approx(bic(rows, scored.dag), abs=1e-6)
+
+
+def test_learning_with_knowledge_beats_striking_edges_out() -> None:
+    gains = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        dag = random_dag(rng, 8)
+        rows = simulate.sample(simulate.linear_sem(dag, rng), 300, rng)
+        free = rfdag.learn(rows, beam=4, restarts=2, gamma=0, n_jobs=1, progress=False)
+        edges = np.argwhere(free.dag)
+        chosen = edges[rng.permutation(len(edges))[: len(edges) // 3]]
+        known = Knowledge(forbidden=[(int(i), int(j)) for i, j in chosen])
+        struck = free.dag.copy()
+        struck[tuple(chosen.T)] = 0
+        learnt = rfdag.learn(rows, beam=4, restarts=2, gamma=0, n_jobs=1, progress=False, knowledge=known)
+        gains.append(bic(rows, struck) - bic(rows, learnt.dag))
+    assert np.mean(gains) > 10
+    assert min(gains) > -1e-6
+
+
+def test_true_knowledge_does_not_make_orders_worse_on_average() -> None:
+    without, with_tiers = [], []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        dag = random_dag(rng, 8)
+        rows = simulate.sample(simulate.linear_sem(dag, rng), 60, rng)
+        order = graphs.topological_order(dag).tolist()
+        known = Knowledge(tiers=[order[:3], order[3:6], order[6:]])
+        for errors, told in ((without, None), (with_tiers, known)):
+            result = rfdag.learn(rows, beam=2, restarts=0, n_jobs=1, progress=False, knowledge=told)
+            errors.append(metrics.order_error(dag, result.causal_order))
+    assert np.mean(with_tiers) < np.mean(without)
+
+
+def test_auto_mpg_with_its_tiers() -> None:
+    known = datasets.auto_mpg_knowledge()
+    result = rfdag.learn(datasets.auto_mpg_path(), knowledge=known, rule="sp", progress=False)
+    free = rfdag.learn(datasets.auto_mpg_path(), rule="sp", progress=False)
+    assert result.order[-2:] in (("mpg", "acceleration"), ("acceleration", "mpg"))
+    assert [record.kind for record in result.compliance] == ["tiers"] * 4
+    assert all(record.holds for record in result.compliance)
+    assert free.score <= result.score
+    assert (result.cpdag == 2).sum() < (cpdag(result.dag) == 2).sum()
+    assert "all 4 demands hold" in result.summary()
+    assert not all(record.holds for record in compliance(known, free.names, free.order, free.dag))
+
+
+def test_knowledge_that_says_nothing_changes_nothing() -> None:
+    rng = np.random.default_rng(1)
+    rows = simulate.sample(simulate.linear_sem(random_dag(rng, 6), rng), 100, rng)
+    for options in ({"rule": "rfd"}, {"beam": 2, "restarts": 1}):
+        plain = rfdag.learn(rows, n_jobs=1, progress=False, **options)
+        silent = rfdag.learn(rows, n_jobs=1, progress=False, knowledge={}, **options)
+        # Over these columns the tier demands nothing, but everything goes the constrained way.
+        idle = rfdag.learn(rows, n_jobs=1, progress=False, knowledge={"tiers": [range(6)]}, **options)
+        for other in (silent, idle):
+            assert other.order == plain.order
+            assert (other.dag == plain.dag).all()
+            assert other.score == plain.score
+        assert silent.compliance == idle.compliance == ()
+
+
+def test_results_keep_their_knowledge(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    rows = simulate.sample(simulate.linear_sem(random_dag(rng, 4), rng), 100, rng)
+    known = {"tiers": [["a", ("b", 1)]], "forbidden_within": [1], "roots": ["c"], "required": [("c", "a")]}
+    result = rfdag.learn(rows, names=["a", ("b", 1), "c", "d"], knowledge=known, rule="rfd", progress=False)
+    again = rfdag.load(result.save(tmp_path / "result.json"))
+    assert again.knowledge == result.knowledge == Knowledge.of(known)
+    assert again.compliance == result.compliance
+    assert {record.kind for record in result.compliance} == {"within", "root", "required"}
+    assert (again.cpdag == result.cpdag).all()
+
+
+def test_the_program_reads_a_file_and_tells_of_compliance(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from rfdag.cli import app
+
+    (tmp_path / "known.txt").write_text(AUTO_MPG)
+    call = ["learn", str(datasets.auto_mpg_path()), "--rule", "rfd", "--knowledge", str(tmp_path / "known.txt")]
+    shown = CliRunner().invoke(app, call)
+    assert shown.exit_code == 0
+    assert "Knowledge: all 5 demands hold" in shown.output
+    (tmp_path / "known.txt").write_text("/knowledge\naddtemporal\n1 wieght\n")
+    refused = CliRunner().invoke(app, call)
+    assert refused.exit_code == 2
+    assert "nearest columns are 'weight'" in refused.output.replace("\n", " ")
+
+
+def test_the_estimator_takes_knowledge() -> None:
+    rng = np.random.default_rng(3)
+    rows = simulate.sample(simulate.linear_sem(random_dag(rng, 4), rng), 100, rng)
+    fitted = clone(rfdag.RFD(knowledge=Knowledge(roots=[2]), rule="rfd")).fit(rows)
+    assert fitted.causal_order_[0] == 2
+    assert not fitted.dag_[:, 2].any()
+
+
+def test_blocks_obey_across_their_bounds() -> None:
+    rng = np.random.default_rng(4)
+    dag = np.zeros((8, 8), np.int8)
+    dag[0, 1] = dag[1, 2] = dag[3, 4] = dag[4, 5] = dag[6, 7] = 1
+    rows = simulate.sample(simulate.linear_sem(dag, rng), 400, rng)
+    known = Knowledge(tiers=[[4, 0], [3, 1], [5]], required=[(2, 6)], leaves=[7])
+    result = rfdag.learn(rows, precision="blocks", rule="rfd", knowledge=known, n_jobs=1, progress=False)
+    check(result, known)
+    assert result.order[-1] == 7
+
+
+def test_beams_of_any_engine_obey() -> None:
+    rng = np.random.default_rng(6)
+    dag = random_dag(rng, 6)
+    known = Knowledge(tiers=[[5, 3], [0, 1], [4]])
+    demands = known.constraints(range(6))
+    found = beam_search(EngineStates(OracleEngine(dag)), 1, mu=0.5, constraints=demands)
+    assert demands.obeyed_by(found.orders[0])
+    wide = beam_search(EngineStates(OracleEngine(dag)), 50, mu=0.5, constraints=demands)
+    assert all(demands.obeyed_by(order) for order in wide.orders)

@@ -102,7 +102,7 @@ class Constraints:
     def roles(self) -> NDArray[np.int8]:
         """What x may be to y, at (y, x): FORBIDDEN, ALLOWED or REQUIRED as a parent."""
         everyone = np.arange(self.size)
-        roles = np.array([self.may_be_parents(everyone, child) for child in everyone]).astype(np.int8)
+        roles = np.array([self.may_be_parents(everyone, child) for child in range(self.size)]).astype(np.int8)
         roles[self.required_edges[:, 1], self.required_edges[:, 0]] = REQUIRED
         return roles
 

@@ -15,7 +15,6 @@ from rfdag.constraints import Constraints
 from rfdag.errors import GraphError, OptionError, listed
 
 Names = tuple[Hashable, ...]
-Edges = tuple[tuple[Hashable, Hashable], ...]
 
 
 @dataclass(frozen=True)
@@ -55,16 +54,19 @@ class Knowledge:
     <BLANKLINE>
     """
 
-    tiers: tuple[Names, ...] = ()
-    forbidden_within: tuple[int, ...] = ()
-    required: Edges = ()
-    forbidden: Edges = ()
-    roots: Names = ()
-    leaves: Names = ()
+    tiers: Sequence[Sequence[Hashable]] = ()
+    forbidden_within: Sequence[int] = ()
+    required: Sequence[tuple[Hashable, Hashable]] = ()
+    forbidden: Sequence[tuple[Hashable, Hashable]] = ()
+    roots: Sequence[Hashable] = ()
+    leaves: Sequence[Hashable] = ()
 
     def __post_init__(self) -> None:
         tiers = tuple(_names("A tier", tier) for tier in _sequence("tiers", self.tiers))
-        within = range(1, len(tiers) + 1) if self.forbidden_within is True else self.forbidden_within
+        within: Any = self.forbidden_within
+        if within is True:
+            within = range(1, len(tiers) + 1)
+        # Tuples, whatever was given, so that knowledge can be compared and never changes.
         known = {
             "tiers": tiers,
             "forbidden_within": tuple(_sequence("forbidden_within", within)),
@@ -255,7 +257,7 @@ def _names(what: str, given: Any) -> Names:
     return names if what == "A tier" else tuple(dict.fromkeys(names))
 
 
-def _edges(what: str, given: Any) -> Edges:
+def _edges(what: str, given: Any) -> tuple[tuple[Hashable, Hashable], ...]:
     edges = tuple(tuple(edge) if isinstance(edge, list | tuple) else (edge,) for edge in _sequence(what, given))
     for edge in edges:
         if len(edge) != 2 or not all(isinstance(end, Hashable) for end in edge):

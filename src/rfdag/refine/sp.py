@@ -17,7 +17,7 @@ def sparsest_order(tests: Independence, constraints: Constraints) -> NDArray[np.
     >>> from rfdag.refine.independence import GraphIndependence
     >>> collider = GraphIndependence([[0, 0, 1], [0, 0, 1], [0, 0, 0]])
     >>> sparsest_order(collider, Knowledge(required=[(2, 0)]).constraints(range(3)))
-    array([1, 2, 0])
+    array([2, 1, 0])
     """
     p = constraints.size
     families = Families(tests, constraints)
