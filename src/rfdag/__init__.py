@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rfdag.bootstrapping import bootstrap
     from rfdag.estimator import RFD
     from rfdag.frequencies import Bootstrap
+    from rfdag.knowledge import Knowledge
     from rfdag.learning import learn
     from rfdag.moments import Moments
     from rfdag.result import Edge, Result, load
@@ -20,6 +21,7 @@ __all__ = [
     "RFD",
     "Bootstrap",
     "Edge",
+    "Knowledge",
     "Moments",
     "Result",
     "__version__",
@@ -39,6 +41,7 @@ _HOMES = {
     "RFD": "rfdag.estimator",
     "bootstrap": "rfdag.bootstrapping",
     "Bootstrap": "rfdag.frequencies",
+    "Knowledge": "rfdag.knowledge",
     "learn": "rfdag.learning",
     "Moments": "rfdag.moments",
     "Edge": "rfdag.result",
