@@ -15,10 +15,13 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
 
 import rfdag
+from devices import on_gpu
 from rfdag import datasets, graphs, metrics, simulate
 from rfdag.compliance import compliance
+from rfdag.constraints import Constraints
 from rfdag.eliminate import OracleEngine
 from rfdag.eliminate.beam import EngineStates, beam_search
+from rfdag.eliminate.gpu_soft import GpuBeam
 from rfdag.errors import FileError, GraphError, OptionError
 from rfdag.graphs import cpdag
 from rfdag.graphs.meek import oriented_class
@@ -520,3 +523,44 @@ def test_beams_of_any_engine_obey() -> None:
     assert demands.obeyed_by(found.orders[0])
     wide = beam_search(EngineStates(OracleEngine(dag)), 50, mu=0.5, constraints=demands)
     assert all(demands.obeyed_by(order) for order in wide.orders)
+
+
+class StandIn(GpuBeam):
+    """A beam of width 1 whose states are those of another engine: no device is needed to see who chooses."""
+
+    def __init__(self, engine: OracleEngine, demands: Constraints) -> None:
+        self._width, self._mu, self._constraints = 1, 0.5, demands
+        self._states = EngineStates(engine)
+
+    variables = property(lambda self: self._states.variables)
+
+    def costs(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._states.costs()
+
+    def extend(self, states: np.ndarray, positions: np.ndarray) -> None:
+        self._states.extend(states, positions)
+
+
+def test_a_single_state_on_a_gpu_obeys_as_the_host_says() -> None:
+    dag = random_dag(np.random.default_rng(7), 6)
+    demands = Knowledge(tiers=[[5, 3], [0, 1], [4]]).constraints(range(6))
+    found = StandIn(OracleEngine(dag), demands).search()
+    assert demands.obeyed_by(found.orders[0])
+    assert sorted(found.orders[0]) == list(range(6))
+
+
+@on_gpu
+@pytest.mark.parametrize(
+    "options", [{"rule": "rfd"}, {"beam": 1, "restarts": 0}, {"beam": 4, "refine": False}], ids=str
+)
+def test_knowledge_on_a_gpu_gives_the_answer_of_the_cpu(options: dict) -> None:
+    rng = np.random.default_rng(8)
+    dag = random_dag(rng, 20, 0.2)
+    rows = simulate.sample(simulate.linear_sem(dag, rng), 400, rng)
+    known = Knowledge(tiers=[[3, 4, 5], [8, 9], [1, 0]], forbidden=[(6, 7), (3, 8)], roots=[12], leaves=[13])
+    found, expected = (
+        rfdag.learn(rows, knowledge=known, progress=False, device=device, **options) for device in ("cuda", "cpu")
+    )
+    check(found, known)
+    assert found.order == expected.order
+    assert (found.dag == expected.dag).all()
