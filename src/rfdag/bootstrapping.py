@@ -22,8 +22,9 @@ from rfdag.graphs.dag import Graph
 from rfdag.journal import Journal
 from rfdag.knowledge import Knowledge
 from rfdag.learning import learn
+from rfdag.moments import Floats
 from rfdag.progress import Progress
-from rfdag.resampling import Floats, Method, Sampling, drawn_moments, standardised
+from rfdag.resampling import Method, Sampling, drawn_moments, standardised
 from rfdag.settings import Settings
 
 JOURNAL = "runs.jsonl"
@@ -113,7 +114,8 @@ def bootstrap(
     if options.get("knowledge") is not None:
         # Workers may be elsewhere, where the file that it was read from is not.
         options["knowledge"] = Knowledge.of(options["knowledge"]).spelt_as(table.names)
-    sampling.require(*table.values.shape, settings)
+    rows, columns = table.values.shape
+    sampling.require(rows, columns, settings)
     with Progress(progress) as bar:
         bar.stage("Learning from all rows")
         result = learn(table, n_jobs=jobs, random_state=random_state, progress=False, **options)

@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 def require_threshold(threshold: object) -> None:
     """Raise unless this is a share of runs that a pair may reach."""
-    if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 < threshold <= 1:
+    if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 < float(threshold) <= 1:
         raise OptionError(f"threshold is a share of the runs above 0, up to 1, not {threshold!r}.")
 
 

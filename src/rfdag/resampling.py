@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,7 +84,7 @@ class Sampling:
             )
 
 
-def standardised(values: NDArray[np.generic], moments: Moments) -> Floats:
+def standardised(values: NDArray[Any], moments: Moments) -> Floats:
     """Return the rows with mean 0 and variance 1 in every column."""
     result: Floats = (values - moments.means) / moments.scales
     return result

@@ -1,0 +1,155 @@
+"""How long a bootstrap takes beside plain runs, and how often its frequent edges are true.
+
+    python benchmarks/bootstrap.py [--only time|calibration] [--repeats 3] [--graphs 10] [--runs 200] [--seed 0]
+
+Writes benchmarks/results/bootstrap_time.csv and bootstrap_calibration.csv, and their
+sections of docs/bootstrap.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import rfdag
+from measurement import alternate
+from report import ROOT, markdown, provenance, update_section, write_tables
+from rfdag.frequencies import Bootstrap
+from rfdag.graphs import cpdag
+from rfdag.simulate import linear_sem, random_dag, sample, scale_free_dag, standardise
+
+Row = dict[str, Any]
+Graph = NDArray[np.int8]
+PAGE = ROOT / "docs" / "bootstrap.md"
+TARGET = 6.0
+"""Times 20 plain runs that 200 runs of a bootstrap may take on two cores."""
+
+BINS = ((0.9, 1.01), (0.5, 0.9), (0.1, 0.5))
+"""Frequencies from one number up to, but without, the other."""
+
+METHODS: dict[str, dict[str, Any]] = {
+    "resample": {},
+    "resample, corrected": {"corrected": True},
+    "subsample ½": {"method": "subsample"},
+}
+
+
+def measure_time(repeats: int, seed: int) -> None:
+    """Compare 200 runs with 20 plain ones, which have all threads or one."""
+    generator = np.random.default_rng(seed)
+    rows: list[Row] = []
+    for degree in (2.0, 4.0):
+        data = sample(linear_sem(random_dag(50, None, generator, degree=degree), generator), 1000, generator)
+
+        def plain(threads: int | None, data: NDArray[np.float64] = data) -> Callable[[], object]:
+            return lambda: [rfdag.learn(data, n_jobs=threads, progress=False) for _ in range(20)]
+
+        contenders = {
+            "20 plain runs": plain(None),
+            "20 plain runs, one thread": plain(1),
+            "bootstrap, 200 runs": partial(rfdag.bootstrap, data, runs=200, progress=False),
+        }
+        # Compilation and the start of the workers are no part of it; both happen once.
+        contenders["20 plain runs"]()
+        rfdag.bootstrap(data, runs=4, progress=False)
+        times = alternate(contenders, repeats, lambda name: print(name, flush=True), pause=0.2)
+        took = times["bootstrap, 200 runs"]
+        for name, seconds in times.items():
+            row = {"degree": degree, "contender": name, "seconds": round(seconds, 2)}
+            rows.append(row | {"bootstrap / this": round(took / seconds, 2)})
+            print(rows[-1], flush=True)
+    write_tables("bootstrap_time", rows)
+    text = (
+        f"{markdown(rows)}\n50 variables, 1000 rows, {os.cpu_count()} cores, medians of {repeats} turns; the target is "
+        f"{TARGET:g} times 20 plain runs.\n\n{provenance()}"
+    )
+    update_section(PAGE, "bootstrap-time", text)
+
+
+def workloads(graphs: int, seed: int) -> Iterator[tuple[str, Graph, NDArray[np.float64]]]:
+    """Yield kinds of graphs, graphs and rows."""
+    kinds: dict[str, Callable[[np.random.Generator], Graph]] = {
+        "random, degree 2": lambda generator: random_dag(20, None, generator, degree=2.0),
+        "random, degree 4": lambda generator: random_dag(20, None, generator, degree=4.0),
+        "scale-free": lambda generator: scale_free_dag(20, 2, generator),
+    }
+    for number, (kind, draw) in enumerate(kinds.items()):
+        for samples in (200, 1000):
+            for graph in range(graphs):
+                generator = np.random.default_rng([seed, number, samples, graph])
+                sem = standardise(linear_sem(draw(generator), generator))
+                yield f"{kind}, n = {samples}", sem.dag, sample(sem, samples, generator)
+
+
+def calibrate(graphs: int, runs: int, seed: int) -> None:
+    """Tell, by method and frequency, which share of pairs and of compelled arrows is true."""
+    counts: dict[tuple[str, str], NDArray[np.int64]] = {}
+    for kind, true, data in workloads(graphs, seed):
+        for name, options in METHODS.items():
+            found = rfdag.bootstrap(data, runs=runs, random_state=seed, progress=False, **options)
+            for label in (kind, "all"):
+                key = (label, name)
+                counts[key] = counts.get(key, np.zeros((len(BINS), 4), np.int64)) + tally(found, true)
+        print(kind, flush=True)
+    rows = [row_of(kind, name, counted) for (kind, name), counted in counts.items()]
+    rows.sort(key=lambda row: row["graphs"] != "all")
+    write_tables("bootstrap_calibration", rows)
+    text = (
+        f"{markdown(rows)}\n20 variables, {graphs} graphs of each kind and number of rows, {runs} runs a bootstrap. "
+        f"Each cell is the share that is true, and of how many.\n\n{provenance()}"
+    )
+    update_section(PAGE, "bootstrap-calibration", text)
+
+
+def tally(found: Bootstrap, true: Graph) -> NDArray[np.int64]:
+    """Return, per bin, true and all pairs, then true and all compelled arrows."""
+    upper = np.triu(np.ones(true.shape, bool), 1)
+    joined, arrows = (true + true.T) > 0, cpdag(true) == 1
+    table = []
+    for low, high in BINS:
+        often = upper & _within(found.edge_frequency, low, high)
+        directed = _within(found.compelled_frequency, low, high)
+        table.append([(often & joined).sum(), often.sum(), (directed & arrows).sum(), directed.sum()])
+    return np.array(table)
+
+
+def _within(frequency: NDArray[np.float64], low: float, high: float) -> NDArray[np.bool_]:
+    # Frequencies are quotients of whole numbers; rounding must not move them over an edge.
+    inside: NDArray[np.bool_] = (frequency >= low - 1e-9) & (frequency < high - 1e-9)
+    return inside
+
+
+def row_of(kind: str, name: str, counted: NDArray[np.int64]) -> Row:
+    """Return a row of the table."""
+    row: Row = {"graphs": kind, "rows drawn": name}
+    for what, at in (("edges", 0), ("arrows", 2)):
+        for (low, high), entries in zip(BINS, counted, strict=True):
+            right, every = entries[at : at + 2].tolist()
+            title = f"{what} ≥ {low:g}" if high > 1 else f"{what} {low:g} – {high:g}"
+            row[title] = f"{right / every:.3f} of {every}" if every else "none"
+    return row
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=["time", "calibration"])
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--graphs", type=int, default=10)
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(arguments)
+    if options.only in (None, "time"):
+        measure_time(options.repeats, options.seed)
+    if options.only in (None, "calibration"):
+        calibrate(options.graphs, options.runs, options.seed)
+
+
+if __name__ == "__main__":
+    main()
