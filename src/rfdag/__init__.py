@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from rfdag import datasets, errors, exchange, graphs, metrics, simulate
+    from rfdag import datasets, effects, errors, exchange, graphs, metrics, simulate
     from rfdag.bootstrapping import bootstrap
     from rfdag.estimator import RFD
     from rfdag.frequencies import Bootstrap
@@ -27,6 +27,7 @@ __all__ = [
     "__version__",
     "bootstrap",
     "datasets",
+    "effects",
     "errors",
     "exchange",
     "graphs",
@@ -48,7 +49,7 @@ _HOMES = {
     "Result": "rfdag.result",
     "load": "rfdag.result",
 }
-_MODULES = {"datasets", "errors", "exchange", "graphs", "metrics", "simulate"}
+_MODULES = {"datasets", "effects", "errors", "exchange", "graphs", "metrics", "simulate"}
 
 
 def __getattr__(name: str) -> Any:

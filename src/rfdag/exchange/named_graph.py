@@ -113,10 +113,10 @@ class NamedGraph:
         lacking = [name for name, at in found.items() if at is None]
         left = [name for name, at in self._place.items() if at not in set(found.values())]
         if lacking or left:
-            raise GraphError(
-                f"The names do not fit the graph: it has no node {listed(lacking) or 'more'}, and the names lack "
-                f"{listed(left) or 'none'}. Pass every node's name once."
-            )
+            unknown = f"it has no node {listed(lacking)}" if lacking else ""
+            unnamed = f"the names lack {listed(left)}" if left else ""
+            both = " and ".join(filter(None, [unknown, unnamed]))
+            raise GraphError(f"The names do not fit the graph: {both}. Pass every node's name once.")
         places = np.array([found[name] for name in names], np.int64)
         return NamedGraph(tuple(names), self.matrix[np.ix_(places, places)])
 

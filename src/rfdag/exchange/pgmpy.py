@@ -17,8 +17,7 @@ def to_pgmpy(graph: NamedGraph) -> Any:
         from pgmpy.base import DAG, PDAG
     except ImportError:
         raise ImportError("to_pgmpy() needs pgmpy: pip install 'rfdag[pgmpy]'.") from None
-    open_ended = PDAG(directed_ebunch=graph.directed, undirected_ebunch=graph.undirected)
-    result = DAG(graph.directed) if graph.is_dag else open_ended
+    result = DAG(graph.directed) if graph.is_dag else PDAG(graph.directed, graph.undirected)
     result.add_nodes_from(graph.names)
     return result
 
