@@ -8,7 +8,7 @@ baselines, all on the moral subgraph.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -44,9 +44,14 @@ def _anything(engine: Engine, free: Integers) -> Candidates:
     return Candidates(free, np.zeros(len(free), np.int64))
 
 
-Rule = Callable[[Engine, Integers], Candidates]
+class Rule(Protocol):
+    """A rule as it is asked: of all positions, or of those that are free to go."""
 
-RULES: dict[str, Rule] = {
+    def __call__(self, engine: Engine, free: Integers | None = None) -> Candidates:
+        """Return the candidates of a state."""
+
+
+RULES: dict[str, Callable[[Engine, Integers], Candidates]] = {
     "rfd": _rfd,
     "min-degree": lambda engine, free: _least(engine.degrees(), free),
     "min-fill": lambda engine, free: _least(engine.fills(), free),
@@ -65,4 +70,8 @@ def find_rule(name: str) -> Rule:
     if name not in RULES:
         every = ["soft", "gsp", "sp", *RULES]
         raise OptionError(f"There is no rule {name!r}; the rules are {listed(every, limit=len(every))}.")
-    return RULES[name]
+
+    def candidates(engine: Engine, free: Integers | None = None) -> Candidates:
+        return RULES[name](engine, np.arange(len(engine.remaining)) if free is None else free)
+
+    return candidates

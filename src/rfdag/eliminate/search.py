@@ -93,8 +93,7 @@ def _extend(engine: Engine, paths: list[Path], rule: str, constraints: Constrain
         if len(state.remaining) == 0:
             longer.append(path)
             continue
-        everyone = np.arange(len(state.remaining))
-        free = everyone if constraints is None else everyone[constraints.free(state.remaining)]
+        free = None if constraints is None else np.flatnonzero(constraints.free(state.remaining))
         positions, removals = candidates_of(state, free)
         # Degrees only break the ties of rfd; asking for them elsewhere would be wasted work.
         degrees = state.degrees() if rule == "rfd" else np.zeros(len(state.remaining), np.int64)
