@@ -368,6 +368,16 @@ def test_missing_packages_say_how_to_install_them(form, module, monkeypatch):
         getattr(exchange, f"to_{form}")(named(DAG))
 
 
+def test_networkx_itself(package):
+    package("networkx", "networkx")
+    for matrix in (DAG, cpdag(DAG)):
+        graph = NamedGraph(NAMES, matrix)
+        made = exchange.to_networkx(graph)
+        assert_same(exchange.from_networkx(nx.parse_graphml("\n".join(nx.generate_graphml(made)))), graph)
+    assert nx.ancestors(exchange.to_networkx(NamedGraph(NAMES, DAG)), "d") == {"age", "blood pressure", "c"}
+    assert_same(exchange.from_networkx(nx.Graph([("a", "b")])), NamedGraph.of_edges("ab", undirected=["ab"]))
+
+
 def test_pgmpy_itself(package):
     base = package("pgmpy", "pgmpy.base")
     for matrix in (DAG, cpdag(DAG)):
