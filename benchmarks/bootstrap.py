@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import rfdag
-from measurement import alternate
+from measurement import Work, alternate
 from report import ROOT, markdown, provenance, update_section, write_tables
 from rfdag.frequencies import Bootstrap
 from rfdag.graphs import cpdag
@@ -50,7 +50,7 @@ def measure_time(repeats: int, seed: int) -> None:
         def plain(threads: int | None, data: NDArray[np.float64] = data) -> Callable[[], object]:
             return lambda: [rfdag.learn(data, n_jobs=threads, progress=False) for _ in range(20)]
 
-        contenders = {
+        contenders: dict[str, Work] = {
             "20 plain runs": plain(None),
             "20 plain runs, one thread": plain(1),
             "bootstrap, 200 runs": partial(rfdag.bootstrap, data, runs=200, progress=False),

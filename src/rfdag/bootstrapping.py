@@ -188,9 +188,13 @@ def _found(plan: _Plan, values: Floats, numbers: Sequence[int], n_jobs: int | No
     if not numbers:
         return
     configured = n_jobs is None and get_active_backend()[1] not in (None, 1)
-    # A batch of one: a run is to be kept when it completes, not when its neighbours do.
     side_by_side = Parallel(
-        n_jobs=None if configured else thread_count(n_jobs), return_as="generator_unordered", batch_size=1
+        n_jobs=None if configured else thread_count(n_jobs),
+        return_as="generator_unordered",
+        # A batch of one: a run is to be kept when it completes, not when its neighbours do.
+        batch_size=1,
+        # Bytes from which processes share the rows in a file, rather than get them anew with every run.
+        max_nbytes=10_000,
     )
     yield from side_by_side(delayed(_run)(plan, values, number) for number in numbers)
 
