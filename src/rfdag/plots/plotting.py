@@ -6,11 +6,11 @@ import importlib.util
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from rfdag.errors import OptionError
+from rfdag.exchange.exporting import Kind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from rfdag.exchange.exporting import Kind
     from rfdag.plots.order import Ranks
     from rfdag.plots.strengths import Weights
     from rfdag.result import Result
@@ -72,6 +72,8 @@ class Plotting:
         """
         require_matplotlib()
         options = {"weights": weights, "ranks": ranks, "truth": truth}
+        if graph not in get_args(Kind):
+            raise OptionError(f"graph is one of {', '.join(get_args(Kind))}, not {graph!r}.")
         result: Result = self  # type: ignore[assignment]
         kind = _chosen(len(result.names), kind, [name for name, value in options.items() if value is not None])
         if kind == "graph":

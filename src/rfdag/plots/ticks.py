@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from rfdag.plots.canvas import size_in_points
 from rfdag.plots.labels import PLAIN
 
-SMALLEST, LARGEST = 4.5, 9.0
+SMALLEST, LARGEST = 5.5, 9.0
 """Sizes of names, in points."""
 
 
