@@ -28,6 +28,7 @@ from rfdag.compliance import summed_up
 from rfdag.effects.command import register as register_effect
 from rfdag.errors import GraphError, NumericalWarning, OptionError, RfdagError, listed
 from rfdag.experiments.command import register as register_reproduce
+from rfdag.files import TextFormat
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -246,9 +247,15 @@ def learn(
         Path | None, typer.Option(help="Background knowledge: Tetrad's /knowledge text, or JSON.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the result's files, made if need be.")] = None,
+    report: Annotated[Path | None, typer.Option(help="HTML file for a report that works offline.")] = None,
+    truth: Annotated[
+        Path | None, typer.Option(help="True graph to compare with in the report: edges as CSV, or a result as JSON.")
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Learn the causal order and the DAG of the columns of a file."""
+    if truth is not None and report is None:
+        raise OptionError("--truth is shown in a report; pass --report FILE with it.")
     with warnings.catch_warnings():
         # The summary tells of them in its own words.
         warnings.simplefilter("ignore", NumericalWarning)
@@ -287,6 +294,9 @@ def learn(
         from rfdag.files import write_folder
 
         files = write_folder(out, _files_of(result))
+    if report is not None:
+        form = TextFormat(None if delimiter is None else DELIMITERS.get(delimiter, delimiter), decimal, header)
+        files.append(_write_report(result, report, truth, data if input is Input.DATA else None, form))
     if as_json:
         _print_json(
             {
@@ -433,6 +443,25 @@ def _files_of(result: rfdag.Result) -> dict[str, str]:
     if len(result.edges) <= MOST_DRAWN:
         texts |= {"graph.dot": result.to_dot(), "graph.graphml": result.to_graphml()}
     return texts
+
+
+def _write_report(
+    result: rfdag.Result, path: Path, truth: Path | None, data: list[Path] | None, form: TextFormat
+) -> Path:
+    from rfdag.report.page import write_report
+
+    matrix = None
+    if truth is not None:
+        names = list(map(str, result.names))
+        nodes, edges, _ = _read_graph(truth)
+        stray = sorted(nodes - set(names))
+        if stray:
+            raise GraphError(
+                f"{truth} has variables that the data have not: {listed(stray)}. Compare graphs on the same variables."
+            )
+        matrix = _matrix(truth, names, edges)
+    source = data if data is None or len(data) > 1 else data[0]
+    return write_report(result, path, truth=matrix, data=source, form=form)
 
 
 def _print_result(result: rfdag.Result, files: list[Path]) -> None:

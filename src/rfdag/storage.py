@@ -199,7 +199,12 @@ def _decode_trace(content: dict[str, Any]) -> Trace:
         filled_edges=edges("filled_edges"),
         smallest_margin=math.inf if content["smallest_margin"] is None else content["smallest_margin"],
         capped=content["capped"],
+        neighbours=_decode_neighbours(content.get("neighbours")),
     )
+
+
+def _decode_neighbours(content: list[list[int]] | None) -> tuple[NDArray[np.int64], ...] | None:
+    return None if content is None else tuple(np.array(nodes, np.int64) for nodes in content)
 
 
 def _encode_moments(moments: Moments | None) -> dict[str, Any] | None:

@@ -98,4 +98,5 @@ def _trace(removals: list[Removal], choices: list[Choice], search_of: list[int])
         filled_edges=tuple(filled) if recorded else None,
         smallest_margin=float(min(happened.margin for happened in removals)),
         capped=sum(choice.capped for choice in choices),
+        neighbours=tuple(happened.parents for happened in removals) if recorded else None,
     )

@@ -24,6 +24,7 @@ class Step(NamedTuple):
     search: int
     removed_edges: tuple[tuple[int, int], ...] | None
     filled_edges: tuple[tuple[int, int], ...] | None
+    neighbours: tuple[int, ...] | None
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,16 @@ class Trace:
     search
         Which call of RFDStep removed it: with depth > 1 a call may remove several variables.
     removed_edges, filled_edges
-        All edges that went and came, as (m, 2) arrays of variables per step; None above the recorded size.
+        All edges between remaining variables that went and came, as (m, 2) arrays per step; None above the recorded
+        size.
     smallest_margin
         The least distance to its threshold of any partial correlation in the graphs passed through: how near an
         edge was to rounding.
     capped
         How many calls of RFDStep dropped paths because of ``max_paths``.
+    neighbours
+        The neighbours of each variable at its removal, D of them; None where edges are. With the edges that went and
+        came they tell every graph on the way.
     """
 
     node: Integers
@@ -59,6 +64,7 @@ class Trace:
     filled_edges: tuple[Integers, ...] | None
     smallest_margin: float
     capped: int
+    neighbours: tuple[Integers, ...] | None = None
 
     def __post_init__(self) -> None:
         for entry in vars(self).values():
@@ -81,6 +87,7 @@ class Trace:
                 int(self.search[at]),
                 _pairs(self.removed_edges, at),
                 _pairs(self.filled_edges, at),
+                None if self.neighbours is None else tuple(self.neighbours[at].tolist()),
             )
 
 

@@ -1,0 +1,91 @@
+"""What the page shows, as one object that JSON can hold: variables are numbers into ``names``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rfdag.compliance import summed_up
+from rfdag.files import TextFormat
+from rfdag.graphs.sparse import entries_at
+from rfdag.report.downloads import downloads
+from rfdag.report.drawing import drawing
+from rfdag.report.health import health
+from rfdag.report.markov import local_markov
+from rfdag.report.playback import playback
+from rfdag.report.rounding import rounded
+from rfdag.report.rows import Rows
+from rfdag.report.run import run_facts
+from rfdag.report.verdicts import against_truth
+
+if TYPE_CHECKING:
+    from rfdag.result import Result
+
+DRAWN_UP_TO = 100
+"""Number of variables up to which the graph is drawn; above, its heat map."""
+MOST_EDGES = 40_000
+"""Edges on the page; of more, the strongest."""
+
+
+def content_of(
+    result: Result, *, truth: Any = None, data: Any = None, form: TextFormat | None = None
+) -> dict[str, Any]:
+    """Return all that the page shows of a result.
+
+    >>> import rfdag
+    >>> content = content_of(rfdag.learn([[0, 1], [0, 0]], input="dag", names=["a", "b"]))
+    >>> content["names"], content["edges"]["source"], content["edges"]["target"], content["edges"]["directed"]
+    (['a', 'b'], [0], [1], [0])
+    """
+    rows = None if data is None else Rows.of(data, result, form)
+    compared = None if truth is None else against_truth(result, truth)
+    edges = _edges(result)
+    drawn = len(result.names) <= DRAWN_UP_TO
+    missing = [] if compared is None else compared["missing"]
+    return {
+        "names": list(map(str, result.names)),
+        "order": result.causal_order.tolist(),
+        "run": run_facts(result, data, rows),
+        "health": health(result, rows),
+        "edges": edges,
+        "edges_in_all": int(result.dag.sum()),
+        "drawing": drawing(result, edges["source"], edges["target"], missing) if drawn else None,
+        "playback": playback(result.trace, result.settings.refined),
+        "knowledge": _knowledge(result),
+        "markov": local_markov(result),
+        "truth": compared,
+        "downloads": downloads(result),
+    }
+
+
+def _edges(result: Result) -> dict[str, Any]:
+    """Return the edges column by column, by place of source and target in the order."""
+    sources, targets = result.dag.nonzero()
+    partial = None if result.partial_correlations is None else entries_at(result.partial_correlations, sources, targets)
+    weights = None if result.coefficients is None else entries_at(result.coefficients, sources, targets)
+    gains = [edge.gain for edge in result.edges]
+    directed = (entries_at(result.cpdag, sources, targets) == 1).astype(int)
+    place = np.argsort(result.causal_order)
+    order = np.lexsort((place[targets], place[sources]))
+    if len(order) > MOST_EDGES:
+        strength = next((np.abs(values) for values in (partial, weights) if values is not None), None)
+        kept = np.arange(MOST_EDGES) if strength is None else np.argsort(-strength, kind="stable")[:MOST_EDGES]
+        order = order[np.isin(order, kept)]
+    return {
+        "source": sources[order].tolist(),
+        "target": targets[order].tolist(),
+        "coefficient": None if weights is None else rounded(weights[order]),
+        "partial": None if partial is None else rounded(partial[order]),
+        "gain": None if not gains or gains[0] is None else rounded(np.array(gains)[order]),
+        "directed": directed[order].tolist(),
+    }
+
+
+def _knowledge(result: Result) -> dict[str, Any] | None:
+    if result.knowledge is None:
+        return None
+    return {
+        "summary": summed_up(result.compliance),
+        "demands": [record._asdict() for record in result.compliance[:1000]],
+    }

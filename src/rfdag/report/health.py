@@ -1,0 +1,138 @@
+"""How fit the data are for a linear Gaussian method; what is not known is None, and the page says so."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack, qr
+
+from rfdag.moments import DOUBTFUL, Moments
+from rfdag.report.rounding import rounded
+from rfdag.report.rows import Rows
+
+if TYPE_CHECKING:
+    from rfdag.result import Result
+
+EXPLAINED_UP_TO = 2000
+"""Number of variables up to which each is regressed on all the others."""
+MOST_COLUMNS = 400
+"""Columns listed; of more, the most conspicuous."""
+MOST_PAIRS = 10
+NEARLY_ONE = 0.999
+"""Share of a column's variance explained by the others from which it counts as nearly dependent."""
+SKEWED, HEAVY, FEW_VALUES = 1.0, 3.0, 10
+
+
+def health(result: Result, rows: Rows | None) -> dict[str, Any]:
+    """Return facts about the columns, and findings in words."""
+    moments, n, p = result.moments, result.n_samples, len(result.names)
+    explained = None if moments is None else explained_by_others(moments)
+    condition = None if moments is None else moments.condition()
+    shown = _most_conspicuous(explained, rows, p)
+    return {
+        "rows_per_column": None if n is None else round(n / p, 2),
+        "condition": None if condition is None or not math.isfinite(condition) else float(f"{condition:.3g}"),
+        "singular": condition is not None and math.isinf(condition),
+        "known": {"moments": moments is not None, "rows": rows is not None, "explained": explained is not None},
+        "findings": _findings(result, rows, explained, condition),
+        "pairs": [] if moments is None or p > EXPLAINED_UP_TO else _closest(moments),
+        "columns": _columns(moments, rows, explained, shown),
+        "columns_in_all": p,
+    }
+
+
+def explained_by_others(moments: Moments) -> NDArray[np.float64] | None:
+    """Return the share of each column's variance that all others explain; None where rows are too few to tell.
+
+    >>> explained_by_others(Moments.from_correlation([[1.0, 0.6], [0.6, 1.0]], n_samples=100)).round(2)
+    array([0.36, 0.36])
+    """
+    p = len(moments.names)
+    if p > EXPLAINED_UP_TO or len(moments.factor) < p:
+        return None
+    inverse, failed = lapack.dtrtri(qr(moments.factor, mode="r", check_finite=False)[0][:p])
+    if failed:
+        return None
+    # Columns of the factor have length 1, so that the precision's diagonal is 1 / (1 − R²).
+    shares: NDArray[np.float64] = np.clip(1 - 1 / (inverse**2).sum(axis=1), 0.0, 1.0)
+    return shares
+
+
+def _findings(result: Result, rows: Rows | None, explained: Any, condition: float | None) -> list[list[str]]:
+    """Return pairs of "good", "doubt" or "unknown" and a sentence."""
+    n, p = result.n_samples, len(result.names)
+    found = []
+    if result.input == "data":
+        found.append(["good", "No missing or infinite values and no constant columns: learning refuses them."])
+    else:
+        found.append(["unknown", f"The input was a {result.input}; missing values behind it cannot be seen."])
+    if n is not None:
+        enough = n >= 10 * p
+        found.append(
+            ["good" if enough else "doubt", f"{n / p:.1f} rows per column"
+             + ("." if enough else "; below about ten, expect weak edges to be missed and directions to be unsure.")]
+        )  # fmt: skip
+    if condition is not None:
+        if math.isinf(condition):
+            found.append(["doubt", "There are fewer rows than columns: the correlation matrix cannot be inverted."])
+        elif condition > DOUBTFUL:
+            found.append(["doubt", f"Condition number {condition:.1e}: columns are so nearly dependent that rounding shows."])
+        else:
+            found.append(["good", f"Condition number {condition:.3g}: far from the limits of double precision."])
+    if explained is not None:
+        near = int((explained > NEARLY_ONE).sum())
+        found.append(
+            ["doubt", f"{near} columns are explained by the others to more than {NEARLY_ONE:.1%}."] if near
+            else ["good", f"No column is explained by the others to more than {NEARLY_ONE:.1%}."]
+        )  # fmt: skip
+    if rows is None:
+        found.append(
+            ["unknown", "Skewness, kurtosis and the number of different values are not known: the rows were not given to the "
+             "report. Pass data= to see them."]
+        )  # fmt: skip
+        return found
+    bent = int(((np.abs(rows.skewness) > SKEWED) | (rows.kurtosis > HEAVY)).sum())
+    found.append(
+        ["doubt", f"{bent} of {p} columns are far from Gaussian (skewness beyond ±{SKEWED:g} or excess kurtosis above "
+         f"{HEAVY:g}). The tests and the BIC assume Gaussian noise; a transform such as the logarithm may help."] if bent
+        else ["good", "No column is strongly skewed or heavy-tailed."]
+    )  # fmt: skip
+    few = int((rows.distinct <= FEW_VALUES).sum())
+    if few:
+        found.append(["doubt", f"{few} columns have {FEW_VALUES} different values or fewer, and may be categories or counts."])
+    return found
+
+
+def _most_conspicuous(explained: Any, rows: Rows | None, p: int) -> NDArray[np.int64]:
+    if p <= MOST_COLUMNS:
+        return np.arange(p)
+    oddness = np.zeros(p)
+    if explained is not None:
+        oddness += explained
+    if rows is not None:
+        oddness += np.abs(rows.skewness) / SKEWED + np.abs(rows.kurtosis) / HEAVY
+    return np.argsort(-oddness, kind="stable")[:MOST_COLUMNS]
+
+
+def _closest(moments: Moments) -> list[list[Any]]:
+    """Return the pairs with the largest correlations."""
+    rows, columns = np.triu_indices(len(moments.names), 1)
+    values = moments.correlation[rows, columns]
+    best = np.argsort(-np.abs(values), kind="stable")[:MOST_PAIRS]
+    return [[int(rows[at]), int(columns[at]), round(float(values[at]), 4)] for at in best]
+
+
+def _columns(moments: Moments | None, rows: Rows | None, explained: Any, shown: Any) -> dict[str, Any]:
+    columns: dict[str, Any] = {"variable": shown.tolist()}
+    if moments is not None:
+        columns |= {"mean": rounded(moments.means[shown]), "sd": rounded(moments.scales[shown])}
+    if explained is not None:
+        columns["explained"] = rounded(explained[shown])
+    if rows is not None:
+        for name in ("lowest", "highest", "skewness", "kurtosis"):
+            columns[name] = rounded(getattr(rows, name)[shown])
+        columns["distinct"] = rows.distinct[shown].tolist()
+    return columns

@@ -1,0 +1,58 @@
+// The head of the page, and the part that tells how to repeat the run.
+function showHeader() {
+  const run = content.run;
+  const open = edges.directed.filter((directed) => !directed).length;
+  const rows = run.n === null ? "exact input" : counted(run.n, "row");
+  find("lead").textContent = `${counted(run.p, "variable")}, ${rows}: ${counted(content.edges_in_all, "edge")}, ${open} of which could point either way.`;
+  const seconds = Object.values(run.timings).reduce((sum, part) => sum + part, 0);
+  const facts = [
+    ["Rows", run.n === null ? "exact" : run.n], ["Variables", run.p], ["Edges", content.edges_in_all],
+    ["Rule", run.settings.rule], ["Seed", run.seed === null ? "none (ties by column)" : run.seed],
+    ["BIC", run.score === null ? "–" : run.score.toFixed(1).replace("-", "−")], ["Time", `${seconds.toFixed(2)} s`],
+    ["Versions", Object.entries(run.versions).map(([name, version]) => `${name} ${version}`).join(", "), "small"],
+    ["Written", run.written, "small"],
+    [run.hash ? `SHA-256 of ${run.hash.of}` : "Hash", run.hash ? run.hash.sha256 : "not known: neither data nor moments are at hand", "small"],
+  ];
+  find("facts").append(...facts.map(([name, value, style]) => make("div", {}, [make("dt", { text: name }), make("dd", { text: value, class: style })])));
+  find("warnings").append(...run.warnings.map((warning) => make("li", { class: "doubt", text: warning })));
+}
+
+function showRun() {
+  const run = content.run;
+  const settings = Object.entries(run.settings).map(([name, value]) => [name, value === null ? "none" : Array.isArray(value) ? value.join(", ") : String(value), run.changed.includes(name) ? "chosen" : "default"]);
+  const timings = Object.entries(run.timings).map(([name, seconds]) => [name, `${seconds.toFixed(3)} s`]);
+  const body = find("run-body");
+  body.append(make("h3", { text: "In Python" }), make("pre", { text: run.python }), make("h3", { text: "On the command line" }), make("pre", { text: run.command }));
+  body.append(make("p", { class: "hint", text: "The same data and settings give the same answer on any number of threads; a time limit is the exception." }));
+  body.append(make("h3", { text: "Settings" }), tableOf(["option", "value", ""], settings));
+  if (run.path.length) {
+    body.append(make("h3", { text: "Penalties compared" }), tableOf([["penalty", 1], ["edges", 1], ["extended BIC", 1], ""], run.path.map(([penalty, size, score, chosen]) => [figure(penalty), figure(size), score.toFixed(1), chosen ? "chosen" : ""])));
+  }
+  body.append(make("h3", { text: "Time" }), tableOf(["part", ["time", 1]], timings));
+}
+
+function showKnowledge() {
+  const body = find("knowledge-body");
+  if (content.knowledge === null) {
+    body.append(make("p", { class: "hint", text: "No background knowledge was given; order and directions come from the data alone." }));
+    return;
+  }
+  body.append(make("p", { text: `Of the knowledge given, ${content.knowledge.summary}.` }));
+  body.append(tableOf(["asked", "holds", "shown by"], content.knowledge.demands.map((demand) => [make("span", { class: "name", text: shown(demand.asked) }), demand.holds ? "✓ yes" : "✗ no", make("span", { class: "name", text: shown(demand.shown) })])));
+}
+
+function showTruth() {
+  const body = find("truth-body");
+  const truth = content.truth;
+  if (truth === null) {
+    body.append(make("p", { class: "hint", text: "No true graph was given to compare with." }));
+    return;
+  }
+  body.append(make("p", { text: `${truth.counts.right} pairs are joined as in the truth, ${truth.counts.missing} are missing, ${truth.counts.extra} are extra, ${truth.counts.turned} are directed otherwise (equivalence classes compared).` }));
+  body.append(tableOf(["score", ["value", 1], "meaning"], truth.scores.map(([name, value, meaning]) => [name, figure(value), meaning])));
+  if (!truth.verdicts.length) return;
+  body.append(make("h3", { text: "What differs" }));
+  const listed = truth.verdicts.slice(0, 1000);
+  body.append(tableOf(["pair", "", "in the truth", "found", "verdict"], listed.map(([first, second, verdict, expected, got]) => [link(first), link(second), expected || "not joined", got || "not joined", verdict])));
+  if (listed.length < truth.verdicts.length) body.append(make("p", { class: "hint", text: `The first ${listed.length} are listed.` }));
+}

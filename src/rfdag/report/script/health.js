@@ -1,0 +1,21 @@
+// The health of the data: findings in words, columns in numbers.
+const COLUMNS = { mean: "mean", sd: "standard deviation", lowest: "lowest", highest: "highest", skewness: "skewness", kurtosis: "excess kurtosis", distinct: "different values", explained: "explained by the others" };
+
+function showHealth() {
+  const health = content.health;
+  find("findings").append(...health.findings.map(([kind, text]) => make("li", { class: kind, text })));
+  const body = find("health-body");
+  if (health.pairs.length) {
+    body.append(make("h3", { text: "Largest correlations" }), tableOf(["pair", "", ["correlation", 1]], health.pairs.map(([first, second, value]) => [link(first), link(second), figure(value)])));
+  }
+  const known = Object.keys(COLUMNS).filter((name) => health.columns[name]);
+  if (!known.length) {
+    body.append(make("p", { class: "hint", text: "Means and spreads are not known: the moments were not kept with this result." }));
+    return;
+  }
+  const variables = health.columns.variable;
+  const cell = (name, at) => (name === "explained" ? `${(100 * health.columns[name][at]).toFixed(1)} %` : figure(health.columns[name][at]));
+  body.append(make("h3", { text: "Columns" }));
+  if (variables.length < health.columns_in_all) body.append(make("p", { class: "hint", text: `The ${variables.length} most conspicuous of ${health.columns_in_all}.` }));
+  body.append(tableOf(["variable", ...known.map((name) => [COLUMNS[name], 1])], variables.map((variable, at) => [link(variable), ...known.map((name) => cell(name, at))])));
+}

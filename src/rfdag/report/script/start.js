@@ -1,0 +1,14 @@
+// Everything once, from the top of the page to its end.
+showHeader();
+showOrder();
+startPicture();
+startEdges();
+startPlayer();
+showMarkov();
+showTruth();
+showKnowledge();
+showHealth();
+showDownloads();
+showRun();
+change({});
+document.documentElement.dataset.ready = "true";
