@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 DRAWN_UP_TO = 100
 """Number of variables up to which the graph is drawn; above, its heat map."""
 MOST_EDGES = 40_000
-"""Edges on the page; of more, the strongest."""
+"""Edges on the page; of more, the strongest, or some spread evenly where strengths are not known."""
 
 
 def content_of(
@@ -34,9 +34,9 @@ def content_of(
     """Return all that the page shows of a result.
 
     >>> import rfdag
-    >>> content = content_of(rfdag.learn([[0, 1], [0, 0]], input="dag", names=["a", "b"]))
-    >>> content["names"], content["edges"]["source"], content["edges"]["target"], content["edges"]["directed"]
-    (['a', 'b'], [0], [1], [0])
+    >>> content = content_of(rfdag.learn([[0, 0, 1], [0, 0, 1], [0, 0, 0]], input="dag", names=["a", "b", "c"]))
+    >>> content["names"], sorted(content["edges"]["source"]), content["edges"]["target"], content["edges"]["directed"]
+    (['a', 'b', 'c'], [0, 1], [2, 2], [1, 1])
     """
     rows = None if data is None else Rows.of(data, result, form)
     compared = None if truth is None else against_truth(result, truth)
@@ -50,6 +50,7 @@ def content_of(
         "health": health(result, rows),
         "edges": edges,
         "edges_in_all": int(result.dag.sum()),
+        "open_in_all": int((result.cpdag == 2).sum()) // 2,
         "drawing": drawing(result, edges["source"], edges["target"], missing) if drawn else None,
         "playback": playback(result.trace, result.settings.refined),
         "knowledge": _knowledge(result),
@@ -70,8 +71,10 @@ def _edges(result: Result) -> dict[str, Any]:
     order = np.lexsort((place[targets], place[sources]))
     if len(order) > MOST_EDGES:
         strength = next((np.abs(values) for values in (partial, weights) if values is not None), None)
-        kept = np.arange(MOST_EDGES) if strength is None else np.argsort(-strength, kind="stable")[:MOST_EDGES]
-        order = order[np.isin(order, kept)]
+        if strength is None:
+            order = order[np.linspace(0, len(order) - 1, MOST_EDGES).astype(int)]
+        else:
+            order = order[np.isin(order, np.argsort(-strength, kind="stable")[:MOST_EDGES])]
     return {
         "source": sources[order].tolist(),
         "target": targets[order].tolist(),

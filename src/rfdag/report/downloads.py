@@ -49,8 +49,8 @@ def downloads(result: Result) -> list[dict[str, Any]]:
     """Return each language with its text, or with the reason why there is none.
 
     >>> import rfdag
-    >>> texts = downloads(rfdag.learn([[0, 1], [0, 0]], input="dag", names=["a", "b"]))
-    >>> texts[0]["title"], '"a" -> "b"' in texts[0]["text"]
+    >>> texts = downloads(rfdag.learn([[0, 0, 1], [0, 0, 1], [0, 0, 0]], input="dag", names=["a", "b", "c"]))
+    >>> texts[0]["title"], '"a" -> "c"' in texts[0]["text"]
     ('dagitty', True)
     """
     return [_one(result, form) for form in FORMS]

@@ -19,21 +19,21 @@ BOX, ROW, BETWEEN, STUB = 24.0, 30.0, 46.0, 9.0
 """Height of a node, of its place in a layer, way between layers, and straight way before a node, in pixels."""
 
 
-def drawing(
-    result: Result, sources: list[int], targets: list[int], missing: list[list[int]]
-) -> dict[str, Any]:
-    """Return centre and width of every node, and the course of every edge, then of every missing pair, in pixels."""
+def drawing(result: Result, sources: list[int], targets: list[int], missing: list[list[int]]) -> dict[str, Any]:
+    """Return centre and width of every node, and the course of every edge and then of every missing pair, in pixels."""
     edges = np.array([*zip(sources, targets, strict=True), *missing], np.int64).reshape(-1, 2)
     widths = np.array([_width(name) for name in result.names])
     joined = np.unique(edges)
     alone = [at for at in result.causal_order.tolist() if at not in set(joined.tolist())]
     centre = np.zeros((len(widths), 2))
     courses: list[str] = []
+    reach = [0.0, 0.0]
     if len(joined):
         layering = layered(np.searchsorted(joined, edges), len(joined))
         points, columns = _points(layering, widths[joined])
         centre[joined] = points[: len(joined)]
         courses = _courses(layering, points, columns, widths[joined])
+        reach = [float(points[:, 1].min()), float(points[:, 1].max())]
     _stand_below(centre, widths, joined, alone)
     return {
         "x": np.round(centre[:, 0], 1).tolist(),
@@ -41,6 +41,8 @@ def drawing(
         "width": widths.tolist(),
         "height": BOX,
         "courses": courses,
+        "top": round(min(reach[0], float(centre[:, 1].min())) - BOX, 1),
+        "bottom": round(max(reach[1], float(centre[:, 1].max())) + BOX, 1),
     }
 
 
@@ -81,9 +83,8 @@ def _courses(
         for at in range(1, len(chain)):
             right, left = columns[layering.layer[chain[at - 1]], 1], columns[layering.layer[chain[at]], 0]
             middle = (right + left) / 2
-            words.append(
-                f"H{right:.1f}C{middle:.1f} {levels[at - 1]:.1f} {middle:.1f} {levels[at]:.1f} {left:.1f} {levels[at]:.1f}"
-            )
+            from_, to = levels[at - 1], levels[at]
+            words.append(f"H{right:.1f}C{middle:.1f} {from_:.1f} {middle:.1f} {to:.1f} {left:.1f} {to:.1f}")
         courses.append("".join([*words, f"H{end:.1f}"]))
     return courses
 

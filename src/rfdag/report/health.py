@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,18 @@ MOST_COLUMNS = 400
 MOST_PAIRS = 10
 NEARLY_ONE = 0.999
 """Share of a column's variance explained by the others from which it counts as nearly dependent."""
+ENOUGH = 10
+"""Rows per column that are not called few."""
 SKEWED, HEAVY, FEW_VALUES = 1.0, 3.0, 10
+"""Skewness and excess kurtosis, beyond which a column is far from Gaussian, and values that make no continuous one."""
+Finding = tuple[str, str]
+"""Whether it is "good", "doubt" or "unknown", and a sentence."""
+TRANSFORM = "The tests and the BIC assume Gaussian noise; a transform such as the logarithm may help."
+NO_ROWS: Finding = (
+    "unknown",
+    "Skewness, kurtosis and the number of different values are not known: the rows were not given to the report. Pass "
+    "data= to see them.",
+)
 
 
 def health(result: Result, rows: Rows | None) -> dict[str, Any]:
@@ -61,49 +73,57 @@ def explained_by_others(moments: Moments) -> NDArray[np.float64] | None:
     return shares
 
 
-def _findings(result: Result, rows: Rows | None, explained: Any, condition: float | None) -> list[list[str]]:
-    """Return pairs of "good", "doubt" or "unknown" and a sentence."""
+def _findings(result: Result, rows: Rows | None, explained: Any, condition: float | None) -> list[Finding]:
+    return [
+        *_about_size(result),
+        *_about_dependence(explained, condition),
+        *(_about_shapes(rows) if rows is not None else [NO_ROWS]),
+    ]
+
+
+def _about_size(result: Result) -> Iterator[Finding]:
     n, p = result.n_samples, len(result.names)
-    found = []
     if result.input == "data":
-        found.append(["good", "No missing or infinite values and no constant columns: learning refuses them."])
+        yield "good", "No missing or infinite values and no constant columns: learning refuses them."
+    elif result.input == "dag":
+        yield "unknown", "The input was a graph; there are no data behind it."
     else:
-        found.append(["unknown", f"The input was a {result.input}; missing values behind it cannot be seen."])
-    if n is not None:
-        enough = n >= 10 * p
-        found.append(
-            ["good" if enough else "doubt", f"{n / p:.1f} rows per column"
-             + ("." if enough else "; below about ten, expect weak edges to be missed and directions to be unsure.")]
-        )  # fmt: skip
+        yield "unknown", f"The input was a {result.input} matrix; missing values behind it cannot be seen."
+    if n is not None and n >= ENOUGH * p:
+        yield "good", f"{n / p:.1f} rows per column."
+    elif n is not None:
+        yield (
+            "doubt",
+            f"{n / p:.1f} rows per column; below {ENOUGH}, weak edges are missed and directions unsure.",
+        )
+
+
+def _about_dependence(explained: Any, condition: float | None) -> Iterator[Finding]:
     if condition is not None:
         if math.isinf(condition):
-            found.append(["doubt", "There are fewer rows than columns: the correlation matrix cannot be inverted."])
+            yield "doubt", "There are fewer rows than columns: the correlation matrix cannot be inverted."
         elif condition > DOUBTFUL:
-            found.append(["doubt", f"Condition number {condition:.1e}: columns are so nearly dependent that rounding shows."])
+            yield "doubt", f"Condition number {condition:.1e}: columns are so nearly dependent that rounding shows."
         else:
-            found.append(["good", f"Condition number {condition:.3g}: far from the limits of double precision."])
+            yield "good", f"Condition number {condition:.3g}: far from the limits of double precision."
     if explained is not None:
         near = int((explained > NEARLY_ONE).sum())
-        found.append(
-            ["doubt", f"{near} columns are explained by the others to more than {NEARLY_ONE:.1%}."] if near
-            else ["good", f"No column is explained by the others to more than {NEARLY_ONE:.1%}."]
-        )  # fmt: skip
-    if rows is None:
-        found.append(
-            ["unknown", "Skewness, kurtosis and the number of different values are not known: the rows were not given to the "
-             "report. Pass data= to see them."]
-        )  # fmt: skip
-        return found
+        if near:
+            yield "doubt", f"{near} columns are explained by the others to more than {NEARLY_ONE:.1%}."
+        else:
+            yield "good", f"No column is explained by the others to more than {NEARLY_ONE:.1%}."
+
+
+def _about_shapes(rows: Rows) -> Iterator[Finding]:
     bent = int(((np.abs(rows.skewness) > SKEWED) | (rows.kurtosis > HEAVY)).sum())
-    found.append(
-        ["doubt", f"{bent} of {p} columns are far from Gaussian (skewness beyond ±{SKEWED:g} or excess kurtosis above "
-         f"{HEAVY:g}). The tests and the BIC assume Gaussian noise; a transform such as the logarithm may help."] if bent
-        else ["good", "No column is strongly skewed or heavy-tailed."]
-    )  # fmt: skip
+    if bent:
+        far = f"skewness beyond ±{SKEWED:g} or excess kurtosis above {HEAVY:g}"
+        yield "doubt", f"{bent} of {len(rows.skewness)} columns are far from Gaussian ({far}). {TRANSFORM}"
+    else:
+        yield "good", "No column is strongly skewed or heavy-tailed."
     few = int((rows.distinct <= FEW_VALUES).sum())
     if few:
-        found.append(["doubt", f"{few} columns have {FEW_VALUES} different values or fewer, and may be categories or counts."])
-    return found
+        yield "doubt", f"{few} columns have {FEW_VALUES} different values or fewer, and may be categories or counts."
 
 
 def _most_conspicuous(explained: Any, rows: Rows | None, p: int) -> NDArray[np.int64]:

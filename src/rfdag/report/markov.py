@@ -1,7 +1,7 @@
 """The local Markov property of the found graph, held against the data.
 
-In a DAG that fits, every variable is independent of its non-descendants given its parents. Each such statement is tested
-by Fisher's z, and if they all hold the p-values are spread evenly between 0 and 1.
+In a DAG that fits, every variable is independent of its non-descendants given its parents. Each such statement is
+tested by Fisher's z, and if they all hold the p-values are spread evenly between 0 and 1.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
-from scipy.sparse import issparse
 from scipy.special import ndtr
 
 from rfdag.graphs.dag import Graph
@@ -37,11 +36,11 @@ def local_markov(result: Result) -> dict[str, Any]:
         return {"reason": "The input was exact: there is no sample to test the graph against."}
     if result.moments is None:
         return {"reason": "The moments of the data were not kept with this result, so that nothing can be tested."}
-    tests, untested = tested(result.moments, result.dag, result.causal_order)
+    tests, untested = markov_tests(result.moments, result.dag, result.causal_order)
     if not len(tests):
         return {
-            "reason": "There is nothing to test: every pair is joined or one descends from the other, or rows are too few "
-            "for the number of parents."
+            "reason": "There is nothing to test: every pair is joined or one descends from the other, or rows are too "
+            "few for the number of parents."
         }
     p_values = tests[:, 2]
     worst = np.argsort(p_values, kind="stable")[:WORST]
@@ -61,24 +60,24 @@ def local_markov(result: Result) -> dict[str, Any]:
     }
 
 
-def tested(moments: Moments, dag: Graph, order: Integers) -> tuple[NDArray[np.float64], int]:
+def markov_tests(moments: Moments, dag: Graph, order: Integers) -> tuple[NDArray[np.float64], int]:
     """Return rows of variable, non-descendant, p-value and partial correlation, and for how many rows were too few.
 
     Of more than 300 variables some are drawn, always the same.
 
     >>> from rfdag.moments import Moments
     >>> chain = Moments.from_correlation([[1.0, 0.5, 0.25], [0.5, 1.0, 0.5], [0.25, 0.5, 1.0]], n_samples=100)
-    >>> tests, _ = tested(chain, np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]]), np.arange(3))
-    >>> tests.round(3)
+    >>> tests, _ = markov_tests(chain, np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]]), np.arange(3))
+    >>> np.abs(tests).round(3)
     array([[2., 0., 1., 0.]])
     """
     generator = np.random.default_rng(0)
     p = len(order)
     children = np.arange(p) if p <= ALL_UP_TO else np.sort(generator.choice(p, CHILDREN, replace=False))
-    graph = dag.tocsc() if issparse(dag) else dag
+    sources, targets = dag.nonzero()
     found, untested = [np.empty((0, 4))], 0
     for child, below in zip(children.tolist(), _descendants(dag, children), strict=True):
-        parents = graph[:, [child]].nonzero()[0] if issparse(dag) else np.flatnonzero(graph[:, child])
+        parents = sources[targets == child]
         others = np.setdiff1d(np.arange(p), np.concatenate([parents, below, [child]]))
         if p > ALL_UP_TO and len(others) > OTHERS:
             others = np.sort(generator.choice(others, OTHERS, replace=False))

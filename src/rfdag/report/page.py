@@ -63,10 +63,10 @@ def page(content: dict[str, Any]) -> str:
 
 
 def as_block(content: Any) -> str:
-    """Return JSON that no HTML parser mistakes for a tag, whatever is in it: plain ASCII without ``<``, ``>`` and ``&``.
+    r"""Return JSON that no parser of HTML takes for a tag, whatever is in it: ASCII without ``<``, ``>`` and ``&``.
 
     >>> as_block({"name": "</script>"})
-    '{"name":"\\\\u003c/script\\\\u003e"}'
+    '{"name":"\\u003c/script\\u003e"}'
     """
     text = json.dumps(content, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

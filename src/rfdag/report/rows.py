@@ -26,8 +26,8 @@ CELLS_AT_ONCE = 2**22
 class Rows:
     """Shape of every column's distribution.
 
-    ``skewness`` and ``kurtosis`` (that of a Gaussian is 0) are those of the standardised column, ``distinct`` counts its
-    different values, ``lowest`` and ``highest`` are its extremes.
+    ``skewness`` and ``kurtosis`` (that of a Gaussian is 0) are those of the standardised column, ``distinct`` counts
+    its different values, ``lowest`` and ``highest`` are its extremes.
     """
 
     hash: str

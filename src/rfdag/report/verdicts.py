@@ -17,7 +17,7 @@ from rfdag.report.rounding import rounded
 if TYPE_CHECKING:
     from rfdag.result import Result
 
-INTERVENTIONS_UP_TO = 500
+INTERVENTIONS_UP_TO = 200
 """Number of variables up to which interventional distances are computed."""
 MOST_SHOWN = 20_000
 JOINED = ("", "→", "←", "–")
@@ -93,12 +93,18 @@ def _scores(result: Result, truth: Any) -> list[list[Any]]:
         ["TPR", skeleton.tpr, "true adjacencies found"],
         ["FPR", skeleton.fpr, "absent adjacencies found"],
         ["precision", skeleton.precision, "found adjacencies that are true"],
-        ["order error", metrics.order_error(truth, result.causal_order), "compelled true edges that the order turns round"],
+        [
+            "order error",
+            metrics.order_error(truth, result.causal_order),
+            "compelled true edges turned round",
+        ],
     ]
     directed = not issparse(truth) and not bool((np.asarray(truth) == 2).any())
     if directed and len(result.names) <= INTERVENTIONS_UP_TO:
         rows.append(["SID", metrics.sid(truth, result.dag).mistakes, "interventions predicted wrongly by the DAG"])
-        rows.append(["ancestor AID", metrics.aid(truth, result.dag).mistakes, "effects adjusted for wrongly by the DAG"])
+        rows.append(
+            ["ancestor AID", metrics.aid(truth, result.dag).mistakes, "effects wrongly adjusted for by the DAG"]
+        )
     return [
         [name, value if isinstance(value, int) else None if math.isnan(value) else rounded([value])[0], meaning]
         for name, value, meaning in rows

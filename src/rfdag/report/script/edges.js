@@ -20,9 +20,9 @@ function startEdges() {
   find("edge-direction").addEventListener("change", again);
   find("more-edges").addEventListener("click", () => { sorting.rows += 5 * PAGE; showEdges(); });
   find("edges-hint").textContent = [
-    count < content.edges_in_all ? `The ${count} strongest of ${content.edges_in_all} edges are listed.` : "",
+    thinned,
     "“Open” directions are those that the equivalence class leaves undecided.",
-    edges.gain ? "The BIC gain is by how much the BIC would be worse without the edge; it falls short for edges that the search would replace." : "",
+    edges.gain ? "The BIC gain is by how much the BIC would be worse without the edge." : "",
     "The strength slider of the graph filters this table too.",
   ].join(" ");
   listeners.push(showEdges);

@@ -1,9 +1,8 @@
 // The head of the page, and the part that tells how to repeat the run.
 function showHeader() {
   const run = content.run;
-  const open = edges.directed.filter((directed) => !directed).length;
   const rows = run.n === null ? "exact input" : counted(run.n, "row");
-  find("lead").textContent = `${counted(run.p, "variable")}, ${rows}: ${counted(content.edges_in_all, "edge")}, ${open} of which could point either way.`;
+  find("lead").textContent = `${counted(run.p, "variable")}, ${rows}: ${counted(content.edges_in_all, "edge")}, ${content.open_in_all} of which could point either way.`;
   const seconds = Object.values(run.timings).reduce((sum, part) => sum + part, 0);
   const facts = [
     ["Rows", run.n === null ? "exact" : run.n], ["Variables", run.p], ["Edges", content.edges_in_all],
@@ -11,9 +10,9 @@ function showHeader() {
     ["BIC", run.score === null ? "–" : run.score.toFixed(1).replace("-", "−")], ["Time", `${seconds.toFixed(2)} s`],
     ["Versions", Object.entries(run.versions).map(([name, version]) => `${name} ${version}`).join(", "), "small"],
     ["Written", run.written, "small"],
-    [run.hash ? `SHA-256 of ${run.hash.of}` : "Hash", run.hash ? run.hash.sha256 : "not known: neither data nor moments are at hand", "small"],
+    [run.hash ? `SHA-256 of ${run.hash.of}` : "Hash", run.hash ? run.hash.sha256 : "not known: neither data nor moments are at hand", "small wide"],
   ];
-  find("facts").append(...facts.map(([name, value, style]) => make("div", {}, [make("dt", { text: name }), make("dd", { text: value, class: style })])));
+  find("facts").append(...facts.map(([name, value, style]) => make("div", { class: style }, [make("dt", { text: name }), make("dd", { text: value })])));
   find("warnings").append(...run.warnings.map((warning) => make("li", { class: "doubt", text: warning })));
 }
 

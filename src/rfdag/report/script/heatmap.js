@@ -23,12 +23,12 @@ class HeatMap {
     pen.fillStyle = this.color("--panel");
     pen.fillRect(x, y, this.size * scale, this.size * scale);
     this.cross(pen, scale, x, y);
-    const cell = Math.max(scale, 1.6);
+    const cell = Math.max(scale, 2.4);
     const paint = Object.fromEntries(["soft", "red", "green", "blue"].map((name) => [name, this.color(`--${name}`)]));
     for (let at = 0; at < count; at++) {
       if (!isShown(at)) continue;
       pen.fillStyle = paint[state.truth ? { right: "soft", extra: "red", turned: "green" }[verdicts[at]] : edges.directed[at] ? "blue" : "red"];
-      pen.globalAlpha = edges.partial ? 0.35 + 0.65 * Math.min(1, Math.abs(strength[at])) : 0.9;
+      pen.globalAlpha = edges.partial ? 0.45 + 0.55 * Math.min(1, Math.abs(strength[at])) : 0.9;
       pen.fillRect(x + place[edges.target[at]] * scale, y + place[edges.source[at]] * scale, cell, cell);
     }
     pen.globalAlpha = 1;

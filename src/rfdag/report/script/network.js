@@ -12,9 +12,9 @@ class Network {
   }
 
   measure() {
-    const { x, y, width, height } = this.drawing;
+    const { x, width, top, bottom } = this.drawing;
     const left = Math.min(...x.map((value, at) => value - width[at] / 2)), right = Math.max(...x.map((value, at) => value + width[at] / 2));
-    return { x: left - 14, y: Math.min(...y) - height, width: right - left + 28, height: Math.max(...y) - Math.min(...y) + 2 * height };
+    return { x: left - 14, y: top, width: right - left + 28, height: bottom - top };
   }
 
   arrowheads() {
@@ -39,6 +39,7 @@ class Network {
   show() {
     const near = new Set([state.chosen]);
     if (state.chosen !== null) Object.values(neighbours(state.chosen)).flat().forEach((variable) => near.add(variable));
+    if (state.truth) content.truth.missing.filter((pair) => pair.includes(state.chosen)).flat().forEach((variable) => near.add(variable));
     this.edges.forEach((element, at) => this.style(element, at));
     for (const node of this.nodes) {
       const variable = Number(node.getAttribute("data-variable"));

@@ -67,8 +67,17 @@ function followPointer(element) {
   });
 }
 
+// As high as the graph needs at the width it has, within reason.
+function setHeight() {
+  if (!network) return;
+  const { bounds } = network, width = find("network").parentElement.clientWidth;
+  const needed = bounds.height * Math.min(1.5, width / bounds.width) + 30;
+  find("network").style.height = `${Math.max(220, Math.min(needed, 720))}px`;
+}
+
 function showPicture(wanted) {
   current = wanted;
+  setHeight();
   find("network").toggleAttribute("hidden", current !== network);
   find("map").hidden = current !== heatMap;
   find("tip").hidden = true;
@@ -163,9 +172,9 @@ function startPicture() {
   find("truth-choice").hidden = content.truth === null;
   find("show-truth").addEventListener("change", (event) => change({ truth: event.target.checked }));
   find("show-graph").disabled = network === null;
-  find("graph-hint").textContent = `${network ? "" : `With ${content.names.length} variables the graph is shown as a heat map; choose a variable to see what it is joined to. `}Drag to move; + and −, or the wheel after a click, zoom; arrow keys move, 0 fits, Esc shows all again.`;
+  find("graph-hint").textContent = `${network ? "" : `With ${content.names.length} variables the graph is shown as a heat map; choose a variable to see what it is joined to. `}${thinned}Drag to move; + and −, or the wheel after a click, zoom; arrow keys move, 0 fits, Esc shows all again.`;
   listeners.push(() => { if (network) network.show(); }, look, showLegend, showNeighbourhood, showThreshold);
-  window.addEventListener("resize", look);
+  window.addEventListener("resize", () => { setHeight(); look(); });
   for (const query of ["(prefers-color-scheme: dark)", "print"]) window.matchMedia(query).addEventListener("change", look);
   showPicture(current);
 }

@@ -7,6 +7,9 @@ content.order.forEach((variable, at) => { place[variable] = at; });
 const state = { chosen: null, threshold: 0, truth: false };
 const listeners = [];
 
+// Said where the page holds some of the edges only.
+const thinned = count < content.edges_in_all ? `This page holds ${count} of ${content.edges_in_all} edges, ${strength ? "the strongest" : "spread evenly"}. ` : "";
+
 const isShown = (at) => !strength || Math.abs(strength[at]) >= state.threshold;
 
 function change(values) {
