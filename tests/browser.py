@@ -76,7 +76,7 @@ class Browser:
         """Load a file and wait until its script has run."""
         self.complaints, self.requests = [], []
         self.call("Page.navigate", url=path.as_uri())
-        self.wait("document.documentElement.dataset.ready === 'true'")
+        self.wait("document.documentElement?.dataset.ready === 'true'")
 
     def run(self, expression):
         """Return the value of a JavaScript expression."""
