@@ -1,4 +1,4 @@
-"""The found graph beside the true one."""
+"""The found graph beside the true one, as the page shows it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from rfdag import metrics
-from rfdag.errors import GraphError, listed
-from rfdag.graphs.sparse import entries_at
+from rfdag.comparison import VERDICTS, comparison, matrix_of
 from rfdag.report.rounding import rounded
 
 if TYPE_CHECKING:
@@ -21,10 +19,11 @@ INTERVENTIONS_UP_TO = 200
 """Number of variables up to which interventional distances are computed."""
 MOST_SHOWN = 20_000
 JOINED = ("", "→", "←", "–")
+"""How a pair is written, by how it is joined."""
 
 
 def against_truth(result: Result, truth: Any) -> dict[str, Any]:
-    """Return scores, and every pair that the two equivalence classes join, with a verdict.
+    """Return scores, and every pair that the two equivalence classes join differently.
 
     >>> import rfdag
     >>> found = rfdag.learn([[0, 1, 1], [0, 0, 0], [0, 0, 0]], input="dag")
@@ -32,56 +31,32 @@ def against_truth(result: Result, truth: Any) -> dict[str, Any]:
     >>> compared["counts"], compared["missing"]
     ({'right': 1, 'missing': 0, 'extra': 1, 'turned': 0}, [])
     """
-    matrix = _matrix_of(result, truth)
-    wanted, found = metrics.equivalence_class(matrix), result.cpdag
-    if wanted.shape != found.shape:
-        raise GraphError(
-            f"The truth has {wanted.shape[0]} nodes and the result {found.shape[0]}; compare graphs on the same nodes."
-        )
-    earlier, later = _pairs(wanted, found, result.causal_order)
-    expected, got = _joined(wanted, earlier, later), _joined(found, earlier, later)
-    verdict = np.select([expected == got, got == 0, expected == 0], ["right", "missing", "extra"], "turned")
-    wrong = np.flatnonzero(verdict != "right")
-    lost = verdict == "missing"
+    matrix = _as_stored(result, matrix_of(result, truth))
+    compared = comparison(result, matrix)
+    earlier, later = result.causal_order[compared.earlier], result.causal_order[compared.later]
+    wrong = np.flatnonzero(compared.verdict != "right")[:MOST_SHOWN].tolist()
     return {
         "scores": _scores(result, matrix),
-        "counts": {name: int((verdict == name).sum()) for name in ("right", "missing", "extra", "turned")},
+        "counts": {name: int((compared.verdict == name).sum()) for name in VERDICTS},
         "verdicts": [
-            [int(earlier[at]), int(later[at]), str(verdict[at]), JOINED[expected[at]], JOINED[got[at]]]
-            for at in wrong[:MOST_SHOWN]
+            [
+                int(earlier[at]),
+                int(later[at]),
+                str(compared.verdict[at]),
+                JOINED[compared.wanted[at]],
+                JOINED[compared.found[at]],
+            ]
+            for at in wrong
         ],
-        "missing": np.column_stack([earlier[lost], later[lost]]).tolist(),
+        "missing": [[int(earlier[at]), int(later[at])] for at in wrong if compared.verdict[at] == "missing"],
     }
 
 
-def _pairs(wanted: Any, found: Any, order: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the pairs joined in either graph, that which comes earlier in the order first."""
-    rank = np.argsort(order)
-    ends = [np.sort(np.stack([rank[end] for end in graph.nonzero()], axis=1), axis=1) for graph in (wanted, found)]
-    pairs: NDArray[np.int64] = order[np.unique(np.concatenate(ends), axis=0)].T
-    return pairs
-
-
-def _joined(graph: Any, earlier: NDArray[np.int64], later: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return 0 for pairs that are not joined, 1 for arrows forwards, 2 for backwards, 3 for no direction."""
-    forwards, backwards = entries_at(graph, earlier, later), entries_at(graph, later, earlier)
-    return np.select([forwards == 2, forwards == 1, backwards == 1], [3, 1, 2], 0)
-
-
-def _matrix_of(result: Result, truth: Any) -> Any:
-    """Return the truth as a matrix in the order of the result's columns, sparse where the result is."""
-    names = getattr(truth, "names", None)
-    if names is not None:
-        matrix = truth.dag if hasattr(truth, "dag") else truth.matrix
-        odd = set(names) ^ set(result.names)
-        if odd:
-            raise GraphError(f"Only one of truth and result has {listed(odd)}; compare graphs on the same variables.")
-        place = {name: at for at, name in enumerate(names)}
-        into = np.array([place[name] for name in result.names])
-        truth = matrix.tocsr()[into][:, into] if issparse(matrix) else np.asarray(matrix)[np.ix_(into, into)]
-    if issparse(result.dag) and not issparse(truth):
-        return csr_array(np.asarray(truth))
-    return truth.toarray() if issparse(truth) and not issparse(result.dag) else truth
+def _as_stored(result: Result, truth: Any) -> Any:
+    """Return the truth sparse where the result is, and full where it is not."""
+    if issparse(result.dag):
+        return truth if issparse(truth) else csr_array(np.asarray(truth))
+    return truth.toarray() if issparse(truth) else np.asarray(truth)
 
 
 def _scores(result: Result, truth: Any) -> list[list[Any]]:
@@ -93,19 +68,13 @@ def _scores(result: Result, truth: Any) -> list[list[Any]]:
         ["TPR", skeleton.tpr, "true adjacencies found"],
         ["FPR", skeleton.fpr, "absent adjacencies found"],
         ["precision", skeleton.precision, "found adjacencies that are true"],
-        [
-            "order error",
-            metrics.order_error(truth, result.causal_order),
-            "compelled true edges turned round",
-        ],
+        ["order error", metrics.order_error(truth, result.causal_order), "compelled true edges turned round"],
     ]
-    directed = not issparse(truth) and not bool((np.asarray(truth) == 2).any())
-    if directed and len(result.names) <= INTERVENTIONS_UP_TO:
-        rows.append(["SID", metrics.sid(truth, result.dag).mistakes, "interventions predicted wrongly by the DAG"])
-        rows.append(
-            ["ancestor AID", metrics.aid(truth, result.dag).mistakes, "effects wrongly adjusted for by the DAG"]
-        )
-    return [
-        [name, value if isinstance(value, int) else None if math.isnan(value) else rounded([value])[0], meaning]
-        for name, value, meaning in rows
-    ]
+    if len(result.names) <= INTERVENTIONS_UP_TO and not issparse(truth) and not (truth == 2).any():
+        rows.append(["SID", metrics.sid(truth, result.dag).mistakes, "interventions that the DAG predicts wrongly"])
+        rows.append(["ancestor AID", metrics.aid(truth, result.dag).mistakes, "effects the DAG adjusts for wrongly"])
+    return [[name, _shown(value), meaning] for name, value, meaning in rows]
+
+
+def _shown(value: float) -> float | None:
+    return value if isinstance(value, int) else None if math.isnan(value) else rounded([value])[0]
