@@ -302,7 +302,7 @@ def opened(request, chromium, tmp_path_factory, sachs):
         sachs.report(path, truth=datasets.sachs_truth(), data=datasets.sachs_path())
     else:
         names = [f"v{at:03d}" for at in range(request.param)]
-        _, dag, result = drawn(request.param, 3 * request.param, names=names)
+        _, dag, result = drawn(request.param, 2 * request.param, names=names)
         result.report(path, truth=dag)
     chromium.open(path)
     return chromium, block_of(path)

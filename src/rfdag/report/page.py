@@ -10,6 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rfdag.eliminate.threads import one_blas_thread
 from rfdag.errors import OptionError
 from rfdag.files import TextFormat, write_text
 from rfdag.report.content import content_of
@@ -39,7 +40,10 @@ def write_report(
             f"A report shows up to {MOST_VARIABLES} variables, and these are {p}; save the result, and plot or report "
             "on parts of it."
         )
-    return write_text(path, page(content_of(result, truth=truth, data=data, form=form)))
+    # Many small systems are solved on the way, over which several threads would only wait for each other.
+    with one_blas_thread():
+        content = content_of(result, truth=truth, data=data, form=form)
+    return write_text(path, page(content))
 
 
 def page(content: dict[str, Any]) -> str:

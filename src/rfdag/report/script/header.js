@@ -52,6 +52,6 @@ function showTruth() {
   if (!truth.verdicts.length) return;
   body.append(make("h3", { text: "What differs" }));
   const listed = truth.verdicts.slice(0, 1000);
-  body.append(tableOf(["pair", "", "in the truth", "found", "verdict"], listed.map(([first, second, verdict, expected, got]) => [link(first), link(second), expected || "not joined", got || "not joined", verdict])));
+  body.append(tableOf(["pair", "", "in the truth", "found", "verdict"], listed.map(([first, second, verdict, expected, got]) => [link(first), link(second), expected || "not joined", got || "not joined", verdict === "turned" ? "directed otherwise" : verdict])));
   if (listed.length < truth.verdicts.length) body.append(make("p", { class: "hint", text: `The first ${listed.length} are listed.` }));
 }

@@ -48,7 +48,7 @@ function drawMoral() {
 function tellStep() {
   const leaving = played.node[step];
   const ties = played.ties[step] > 1 ? ` ${played.ties[step]} choices were equally good.` : "";
-  const certified = played.removal[step] > 0 ? " Edges that vanish certify it as a sink of what remains." : "";
+  const certified = played.removal[step] > 0 ? " That edges vanish speaks for a sink of what remains." : "";
   find("step-told").replaceChildren(`Step ${step + 1} of ${steps}: `, make("strong", {}, [named(leaving)]), ` is removed. R = ${played.removal[step]} (${played.removal[step] === 1 ? "edge vanishes" : "edges vanish"}), F = ${played.fill[step]} (filled in), D = ${played.degree[step]} (${played.degree[step] === 1 ? "neighbour" : "neighbours"}).${certified}${ties}`);
 }
 
