@@ -200,6 +200,17 @@ def test_exact_and_sparse_input_and_a_forgotten_trace_have_reports(tmp_path):
     assert content["playback"]["initial"] is None
 
 
+def test_five_thousand_variables_fall_back_to_heat_map_and_tables(tmp_path):
+    dag = simulate.random_dag(5000, degree=3, rng=1, sparse=True)
+    names = [f"{'long' * 20} {at}" for at in range(5000)]
+    path = rfdag.learn(dag, input="dag", names=names, rule="min-degree").report(tmp_path / "x.html", truth=dag)
+    content = block_of(path)
+    assert path.stat().st_size < 20_000_000
+    assert content["drawing"] is None
+    assert len(content["edges"]["source"]) == content["edges_in_all"] > 5000
+    assert content["truth"]["counts"]["right"] > 1000
+
+
 def test_many_edges_are_thinned(monkeypatch):
     _, _, result = drawn(20, 300, degree=5)
     monkeypatch.setattr("rfdag.report.content.MOST_EDGES", 7)
