@@ -363,4 +363,4 @@ def test_figures_of_the_other_studies_are_drawn():
     dense = dense_family.draw(dense_family.table(dense_records()))
     assert list(dense) == ["dense-family", "dense-family-data", "dense-family-f1"]
     panel = runtime_law.draw(runtime_law.table(runtime_records(3.0)))["runtime"].axes[3]
-    assert [text.get_text() for text in panel.texts] == ["3.0"]
+    assert [text.get_text() for text in panel.texts] == ["w = 1: $p^{3.0}$"]

@@ -250,7 +250,7 @@ def draw(rows: Sequence[Row]) -> dict[str, Any]:
     return {
         "noiseless": panels(rows, "density", others, beyond_the_truth, BEYOND),
         "noiseless-elimination-graph": panels(rows, "density", on_elimination_graph, beyond_the_truth, BEYOND),
-        "noiseless-exact": panels(rows, "density", METHODS, exactly, EXACTLY),
+        "noiseless-exact": panels(rows, "density", others, exactly, EXACTLY),
         "noiseless-time": panels(rows, "density", METHODS, _seconds, "seconds to the order"),
     }
 

@@ -58,11 +58,14 @@ def _ahead(rows: Sequence[Row], baseline: str) -> Claim:
 
 def _level_when_dense(rows: Sequence[Row]) -> Claim:
     points = [row for row in _of(rows, "MR") if row["density"] == DENSE and row["p"] >= LARGE]
+    statement = f"MR matches RFD at density ½ for p ≥ {LARGE} (mean ratios within {LEVEL})"
+    if not points:
+        return Claim(statement, None, "no such graphs were run")
     told = "; ".join(f"p = {row['p']}: {_difference(row)}" for row in points)
     apart = sum(row["beyond_rfd_low"] > 0 for row in points)
     return Claim(
-        f"MR matches RFD at density ½ for p ≥ {LARGE} (mean ratios within {LEVEL})",
-        all(abs(row["beyond_rfd"]) <= LEVEL for row in points) if points else None,
+        statement,
+        all(abs(row["beyond_rfd"]) <= LEVEL for row in points),
         f"MR − RFD, {told}; above zero with its whole band at {apart} of {len(points)} points",
     )
 

@@ -191,6 +191,8 @@ def draw(rows: Sequence[Row]) -> dict[str, Any]:
             chosen = [row for row in rows if row["family"] == family and row["input"] == given]
             for depth in DEPTHS:
                 _draw_curve(panel, [row for row in chosen if row["w"] == depth], "RFD" + f" w={depth}" * (depth > 1))
+            laws = [f"w = {row['w']}: $p^{{{row['exponent']:.1f}}}$" for row in chosen if row["row"] == "fit"]
+            panel.text(0.04, 0.95, "\n".join(laws), transform=panel.transAxes, va="top")
             panel.set(xscale="log", yscale="log", title=f"{family}, {'exact' if given == 'exact' else 'from data'}")
             panel.set_xticks([20, 50, 100, 200, 500, 1000], ["20", "50", "100", "200", "500", "1000"])
             panel.minorticks_off()
@@ -216,7 +218,6 @@ def _draw_curve(panel: Any, rows: Sequence[Row], method: str) -> None:
     law = fit["factor"] * ends ** fit["exponent"]
     panel.plot(ends, law, color=look.BLACK, linewidth=0.8)
     panel.plot(ends, law[0] * (ends / ends[0]) ** fit["bound"], color=look.GREY, linewidth=0.7, linestyle=":")
-    panel.annotate(f"{fit['exponent']:.1f}", (ends[1], law[1]), (4, 0), textcoords="offset points", fontsize=8)
 
 
 def claims(rows: Sequence[Row]) -> list[Claim]:
@@ -260,8 +261,8 @@ def cost(key: Key) -> float:
 
 ABOUT = (
     "Time of one call against p on logarithmic axes, medians over graphs with 95 % intervals, in seconds of the "
-    "processor on one thread. A black line is the power law fitted to the larger half of the sizes, with its exponent "
-    "beside it; the dotted grey line from the same start has the slope of the bound, w + 3. Exact runs ask the "
+    "processor on one thread. A black line is the power law fitted to the larger half of the sizes, whose exponents "
+    "are in the corner; the dotted grey line from the same start has the slope of the bound, w + 3. Exact runs ask the "
     "finite-field oracle; runs from data (n = 20 p, α = .001) start from the covariance matrix, drawn from its Wishart "
     "distribution for a model whose variables were scaled to unit variance. Graphs are random, of density ½ or of four "
     "neighbours a node. The number of paths followed is not capped, unlike in `rfdag.learn` by default; sizes go as "
