@@ -112,6 +112,7 @@ def draw_times(rows: Sequence[Row], kind: str = "density", picture: str = "time"
             color, marker, _ = look.style(method)
             panel.plot(*_columns(cut, "tpr", "seconds"), marker, color=color, markerfacecolor="white", zorder=3)
         panel.set(yscale="log", xlim=(0, 1), xlabel="true positive rate", ylabel="seconds a call")
+        panel.label_outer()
     look.legend(figure, [panel for panel, _ in axes])
     return {picture: figure}
 
@@ -126,6 +127,7 @@ def draw_rates(rows: Sequence[Row], kind: str = "density", picture: str = "roc")
         for method, points in shown(rows, name, kind):
             look.curve(panel, method, *_columns(points, "fpr", "tpr"))
         panel.set(xlim=(-0.01, 0.8), ylim=(0, 1), xlabel="false positive rate", ylabel="true positive rate")
+        panel.label_outer()
     look.legend(figure, [panel for panel, _ in axes])
     return {picture: figure}
 
