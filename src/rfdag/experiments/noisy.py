@@ -142,7 +142,6 @@ def _panels(rows: Sequence[Row], kind: str) -> tuple[Any, list[tuple[Any, str]]]
     pairs = list(zip(axes.flat, names, strict=False))
     for panel, name in pairs:
         panel.set_title(f"density {name}" if kind == "density" else name)
-        panel.label_outer()
     return figure, pairs
 
 
