@@ -81,7 +81,7 @@ def plan(scope: Scope) -> list[Key]:
             "version": version,
             "revision": made_by(measure, _scale_free, _network, _sachs),
         }
-        for graph in range(scope.count(10, 2))
+        for graph in range(scope.count(6, 2))
         for kind in (QUICK if scope.quick else SOURCES)
         for home, entries in homes.items()
         for version in [entries[0].version(scope.peers)]

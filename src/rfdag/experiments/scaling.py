@@ -63,7 +63,7 @@ def plan(scope: Scope) -> list[Key]:
             "method": entry.method,
             "contender": entry.contender,
             "value": entry.values[0],
-            "limit": scope.allowed(60.0, 5.0),
+            "limit": scope.allowed(30.0, 5.0),
             "version": version,
             "revision": made_by(measure),
         }
@@ -177,7 +177,7 @@ ABOUT = (
     "they are 1 and 2 here; at 2 the FPR of GES is still above RFD's. Tetrad's FGES runs at the same two values: its "
     "graphs stay sparser than RFD's at any.\n\n"
     "Beside them, and not in the paper: `rfdag.learn` with its defaults (soft + refinement), FLOP and BOSS, all at λ = "
-    f"{PENALTY:g}. Every call has a process, one thread and a time limit of 60 s (5 s in a quick run) of its own. A "
+    f"{PENALTY:g}. Every call has a process, one thread and a time limit of 30 s (5 s in a quick run) of its own. A "
     "method that was late once is not run on larger graphs: its curve ends with an open marker, where late calls count "
     "with the limit. Times are medians over graphs, rates are means over the finished calls, left out where less than "
     "half were finished."
