@@ -38,13 +38,13 @@ def test_cells_are_told_apart_and_small_graphs_come_first():
     for plan in (full, quick):
         assert len({json.dumps(key, sort_keys=True) for key in plan}) == len(plan)
         assert [key["p"] for key in plan] == sorted(key["p"] for key in plan)
-    assert {key["method"] for key in quick} == {"RFD", "MD", "soft + refinement"}
+    assert {scaling._method(key) for key in quick} == {"RFD", "MD", "soft + refinement"}
     for entry in scaling.ENTRIES:
         assert look.style(entry.method)
 
 
 def test_a_cell_of_our_own():
-    (key,) = [key for key in scaling.plan(HERE) if (key["p"], key["graph"], key["method"]) == (10, 0, "RFD")]
+    (key,) = [key for key in scaling.plan(HERE) if (key["p"], key["graph"], scaling._method(key)) == (10, 0, "RFD")]
     (record,) = scaling.measure(key, HERE)
     true, rows = contests.random_graphs("scaling 10", 10, 200, "1/2").draw(2021, 0)
     scores = skeleton(true, rfdag.learn(rows, rule="rfd", alpha=1e-3).dag)
@@ -56,9 +56,9 @@ def test_a_cell_of_our_own():
 
 def test_who_was_late_is_not_run_on_larger_graphs():
     records = [call(20, "MD", late=True), call(20, "RFD")]
-    assert scaling.pointless({"p": 30, "method": "MD"}, records)
-    assert not scaling.pointless({"p": 20, "method": "MD"}, records)
-    assert not scaling.pointless({"p": 30, "method": "RFD"}, records)
+    assert scaling.pointless({"p": 30, "calls": [["MD", "", [1]]]}, records)
+    assert not scaling.pointless({"p": 20, "calls": [["MD", "", [1]]]}, records)
+    assert not scaling.pointless({"p": 30, "calls": [["RFD", "", [1]]]}, records)
 
 
 def test_a_curve_ends_where_a_call_was_late():

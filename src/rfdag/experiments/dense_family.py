@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import rfdag
 from rfdag import metrics
@@ -20,10 +19,11 @@ from rfdag.eliminate import OracleEngine
 from rfdag.eliminate.threads import one_blas_thread
 from rfdag.errors import NumericalWarning
 from rfdag.experiments import noiseless
+from rfdag.experiments.draws import sample_covariance
 from rfdag.experiments.statistics import rounded
 from rfdag.experiments.study import Claim, Key, Record, Row, Scope, Study, revision
 from rfdag.graphs.dag import Graph
-from rfdag.simulate import LinearSEM, dense_dag, linear_sem
+from rfdag.simulate import dense_dag, linear_sem
 
 EXACT = tuple(range(2, 13))
 QUICK_EXACT = tuple(range(2, 9))
@@ -134,16 +134,6 @@ def shuffled(dag: Graph, generator: np.random.Generator) -> Graph:
     renamed = np.zeros_like(dag)
     renamed[np.ix_(label, label)] = dag
     return renamed
-
-
-def sample_covariance(sem: LinearSEM, n: int, generator: np.random.Generator) -> NDArray[np.float64]:
-    """Return the covariance matrix of n rows without drawing them: by Bartlett's decomposition of a Wishart matrix."""
-    p = len(sem.weights)
-    triangle = np.tril(generator.standard_normal((p, p)), -1)
-    triangle += np.diag(np.sqrt(generator.chisquare(n - 1 - np.arange(p))))
-    effects = np.linalg.inv(np.eye(p) - sem.weights)
-    factor = (effects.T * np.sqrt(sem.variances)) @ triangle
-    return factor @ factor.T / (n - 1)
 
 
 @functools.cache

@@ -17,6 +17,7 @@ from rfdag.bench import environments
 from rfdag.eliminate import OracleEngine, eliminate, replay
 from rfdag.eliminate.threads import one_blas_thread
 from rfdag.experiments import noiseless_claims, orderings
+from rfdag.experiments.draws import density_of, draw_dag
 from rfdag.experiments.statistics import mean_band, paired_difference, rounded
 from rfdag.experiments.study import Key, Record, Row, Scope, Study, revision
 from rfdag.graphs import moral_graph
@@ -79,16 +80,6 @@ class Outcome(NamedTuple):
     dag: Graph
     seconds: float
     capped: int
-
-
-def density_of(name: str, p: int) -> float:
-    """Return the probability of an edge that a density's name means.
-
-    >>> density_of("2/p", 50), density_of("1/2", 50)
-    (0.04, 0.5)
-    """
-    above, below = name.split("/")
-    return float(above) / (p if below == "p" else float(below))
 
 
 def plan(scope: Scope) -> list[Key]:
@@ -161,14 +152,6 @@ def ordered(dag: Graph, methods: Sequence[str], generator: np.random.Generator, 
                 }
             )
     return records
-
-
-def draw_dag(p: int, density: str, generator: np.random.Generator) -> Graph:
-    """Return a random DAG with at least one edge: without any there is no ratio."""
-    while True:
-        dag = random_dag(p, density_of(density, p), generator)
-        if dag.any():
-            return dag
 
 
 def outcome(method: str, dag: Graph, generator: np.random.Generator) -> Outcome:

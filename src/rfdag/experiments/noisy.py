@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from rfdag.bench.workloads import Workload
 from rfdag.experiments import noisy_claims
-from rfdag.experiments.contests import Entry, held, made_by, random_graphs, summed_up
+from rfdag.experiments.contests import Entry, entries_of, key_of, made_by, present, random_graphs, run, summed_up
 from rfdag.experiments.noiseless import DENSITIES
 from rfdag.experiments.noisy_claims import shown
 from rfdag.experiments.study import Key, Record, Row, Scope, Study
@@ -40,38 +41,26 @@ HOMES = tuple(dict.fromkeys(entry.home for entry in ENTRIES))
 
 def plan(scope: Scope) -> list[Key]:
     """List the cells: a data set with all methods of one environment, over their tuning values."""
-    homes = {home: [entry for entry in ENTRIES if entry.home == home] for home in HOMES}
+    made = made_by(measure)
+    limit = scope.allowed(5.0, 3.0)
     return [
-        {
-            "density": density,
-            "p": P,
-            "n": N,
-            "graph": graph,
-            "seed": scope.seed,
-            "home": home,
-            "calls": [[entry.method, entry.contender, list(_values(entry, scope))] for entry in entries],
-            "limit": scope.allowed(5.0, 3.0),
-            "version": version,
-            "revision": made_by(measure),
-        }
+        {"density": density, "home": home, "version": version, "revision": made}
+        | key_of(data_of(density), graph, scope.seed, entries, limit)
         for graph in range(scope.count(35, 3))
         for density in (QUICK_DENSITIES if scope.quick else DENSITIES)
-        for home, entries in homes.items()
-        for version in [entries[0].version(scope.peers)]
-        if version is not None
+        for home, version, entries in present(ENTRIES, scope, every=2)
     ]
 
 
-def _values(entry: Entry, scope: Scope) -> tuple[float, ...]:
-    return entry.values[::2] if scope.quick else entry.values
+def data_of(density: str) -> Workload:
+    """Return the data of a density."""
+    return random_graphs(f"noisy {density}", P, N, density)
 
 
 def measure(key: Key, scope: Scope) -> list[Record]:
     """Draw a data set and make the calls of one environment on it."""
-    name = f"noisy {key['density']}"
-    drawn = random_graphs(name, key["p"], key["n"], key["density"]).draw(key["seed"], key["graph"])
-    entries = [Entry(method, contender, tuple(values)) for method, contender, values in key["calls"]]
-    records = held(entries, drawn, key["limit"], scope.peers)
+    drawn = data_of(key["density"]).draw(key["seed"], key["graph"])
+    records = run(entries_of(key["calls"]), drawn, key["limit"], scope.peers)
     return [{"density": key["density"], "graph": key["graph"], **record} for record in records]
 
 

@@ -17,7 +17,7 @@ from rfdag.bench import environments
 from rfdag.eliminate import OracleEngine, eliminate
 from rfdag.eliminate.threads import one_blas_thread
 from rfdag.errors import NumericalWarning
-from rfdag.experiments.dense_family import sample_covariance
+from rfdag.experiments.draws import sample_covariance
 from rfdag.experiments.statistics import growth, median_band, rounded
 from rfdag.experiments.study import Claim, Key, Record, Row, Scope, Study, revision
 from rfdag.graphs.dag import Graph
