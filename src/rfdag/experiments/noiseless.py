@@ -206,6 +206,7 @@ def summed_up(records: Sequence[Record], kind: str, kinds: Sequence[str]) -> lis
 
 def _sums(graphs: Mapping[int, Record], by_rfd: Mapping[int, Record]) -> Row:
     ratio = mean_band([_ratio(record) for record in graphs.values()])
+    exact = mean_band([record["found"] == record["edges"] for record in graphs.values()])
     shared = sorted(graphs.keys() & by_rfd.keys())
     beyond = paired_difference([_ratio(graphs[at]) for at in shared], [_ratio(by_rfd[at]) for at in shared])
     return {
@@ -213,7 +214,9 @@ def _sums(graphs: Mapping[int, Record], by_rfd: Mapping[int, Record]) -> Row:
         "ratio": rounded(ratio.mean),
         "ratio_low": rounded(ratio.low),
         "ratio_high": rounded(ratio.high),
-        "exact": rounded(float(np.mean([record["found"] == record["edges"] for record in graphs.values()]))),
+        "exact": rounded(exact.mean),
+        "exact_low": rounded(exact.low),
+        "exact_high": rounded(exact.high),
         "beyond_rfd": rounded(beyond.mean),
         "beyond_rfd_low": rounded(beyond.low),
         "beyond_rfd_high": rounded(beyond.high),
@@ -275,7 +278,8 @@ def exactly(panel: Any, method: str, points: Sequence[Row]) -> None:
     """Put the share of exact recoveries into a panel."""
     from rfdag.experiments import look
 
-    look.curve(panel, method, [row["p"] for row in points], [100 * row["exact"] for row in points])
+    share, low, high = ([100 * row[name] for row in points] for name in ("exact", "exact_low", "exact_high"))
+    look.curve(panel, method, [row["p"] for row in points], share, low, high)
 
 
 def _seconds(panel: Any, method: str, points: Sequence[Row]) -> None:

@@ -174,7 +174,7 @@ RATES = (
     "Mean rates over the graphs, of adjacencies; the line is what guessing gives. Points where less than half of the "
     "calls ended within their time limit are left out. Areas are those under the curve up to a false positive rate of "
     f"{noisy_claims.MOST_FPR:g}, over their largest possible value: the mean TPR there, between points interpolated, "
-    "after the last one along a line to (1, 1)."
+    "after the last one along a line to (1, 1). A curve that the time limit cut off before that rate has none."
 )
 
 STUDIES = (

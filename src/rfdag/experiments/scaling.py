@@ -9,6 +9,7 @@ from typing import Any
 from rfdag.bench.workloads import Workload
 from rfdag.experiments import scaling_claims
 from rfdag.experiments.contests import Entry, entries_of, key_of, made_by, present, random_graphs, run, summed_up
+from rfdag.experiments.statistics import paired_difference, rounded
 from rfdag.experiments.study import Key, Record, Row, Scope, Study
 
 DENSITY = "1/2"
@@ -115,12 +116,38 @@ def table(records: Sequence[Record]) -> list[Row]:
             "value": calls[0]["value"],
             "package": calls[0]["package"],
             **summed_up(calls),
+            **leads(points.get((p, "RFD"), []), calls),
         }
         for p in sorted({p for p, _ in points})
         for entry in ENTRIES
         if (p, entry.method) in points and p <= last[entry.method]
         for calls in [points[p, entry.method]]
     ]
+
+
+def leads(own: Sequence[Record], other: Sequence[Record]) -> dict[str, float | None]:
+    """Return by how much RFD's TPR, FPR and their difference are above those of a method on the same graphs."""
+    mine = {record["graph"]: record for record in own if record["tpr"] is not None}
+    theirs = {record["graph"]: record for record in other if record["tpr"] is not None}
+    shared = sorted(mine.keys() & theirs.keys())
+    found: dict[str, float | None] = {}
+    for name, rate in (("tpr", _tpr), ("fpr", _fpr), ("balance", _balance)):
+        band = paired_difference([rate(mine[at]) for at in shared], [rate(theirs[at]) for at in shared])
+        ends = (f"rfd_{name}_lead", f"rfd_{name}_lead_low", f"rfd_{name}_lead_high")
+        found |= {end: rounded(value) if shared else None for end, value in zip(ends, band, strict=True)}
+    return found
+
+
+def _tpr(record: Record) -> float:
+    return float(record["tpr"])
+
+
+def _fpr(record: Record) -> float:
+    return float(record["fpr"])
+
+
+def _balance(record: Record) -> float:
+    return _tpr(record) - _fpr(record)
 
 
 def _any_late(calls: Sequence[Record]) -> bool:
