@@ -65,11 +65,11 @@ ENTRIES = tuple(replace(entry, values=LEVELS if entry.values == noisy.LEVELS els
 def plan(scope: Scope) -> list[Key]:
     """List the cells: a data set with all methods of one environment, over their tuning values."""
     made = made_by(measure)
-    limit = scope.allowed(15.0, 3.0)
+    limit = scope.allowed(8.0, 3.0)
     return [
         {"kind": kind, "home": home, "version": version, "revision": made}
         | key_of(SOURCES[kind], graph, scope.seed, entries, limit)
-        for graph in range(scope.count(6, 2))
+        for graph in range(scope.count(4, 2))
         for kind in (QUICK if scope.quick else SOURCES)
         for home, version, entries in present(ENTRIES, scope, every=3)
     ]
@@ -116,7 +116,7 @@ ABOUT = (
     "MAGIC-NIAB, and on rows drawn without replacement from the Sachs data, log(x + 10), where the 20 edges that "
     "example-causal-datasets lists count as true (other lists are in use, and the rows pool several "
     "interventional conditions, so that no method can be expected to find them). Columns are shuffled and "
-    "standardised. A call may take 15 s (3 s in a quick run); points where less than half of the calls ended in "
+    "standardised. A call may take 8 s (3 s in a quick run); points where less than half of the calls ended in "
     "time are left out, open markers are points where some did not."
 )
 

@@ -58,7 +58,7 @@ def plan(scope: Scope) -> list[Key]:
         for family in FAMILIES
         for given in INPUTS
         for depth in DEPTHS
-        for graph in range(scope.count(5, 2))
+        for graph in range(scope.count(3, 2))
     ]
 
 
