@@ -61,7 +61,7 @@ class Outcome:
         failures = _failures(self.rows)
         if failures:
             parts.append(f"Calls that failed, and are not in the figure: {failures}.")
-        shown = study.highlights(self.rows)
+        shown = _without_empty_columns(study.highlights(self.rows))
         if shown:
             parts += [f"{mark} Numbers", tables.markdown(shown).strip()]
         parts.append(f"All numbers: [{study.name}.csv]({folder}{study.name}.csv). Again: `{self.command()}`.")
@@ -155,6 +155,16 @@ def _overview(outcomes: Sequence[Outcome]) -> str:
             f"| {link} | {_in_a_cell(claim.statement)} | {VERDICTS[claim.held]} |" for claim in outcome.claims
         ]  # fmt: skip
     return "\n".join(lines)
+
+
+def _without_empty_columns(rows: Sequence[Row]) -> list[Row]:
+    """Return rows without the columns in which none of them has an entry.
+
+    >>> _without_empty_columns([{"p": 1, "n": None}, {"p": 2, "n": None}])
+    [{'p': 1}, {'p': 2}]
+    """
+    filled = {name for row in rows for name, entry in row.items() if entry not in (None, "")}
+    return [{name: entry for name, entry in row.items() if name in filled} for row in rows]
 
 
 def _failures(rows: Sequence[Row]) -> str:
