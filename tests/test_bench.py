@@ -61,6 +61,16 @@ FAKES = """
             os.abort()
         return empty(rows)
 
+    def wake(rows):
+        # Its warm-up lasts until the starter is gone; then it would sleep on.
+        if rows.shape[1] != 5:
+            time.sleep(60)
+        with open({pids!r}, "a") as handle:
+            handle.write(f"{{os.getpid()}}\\n")
+        while not os.path.exists(os.path.join(os.path.dirname({pids!r}), "killed")):
+            time.sleep(0.01)
+        return empty(rows)
+
     def count(value):
         def answer(rows):
             with open({pids!r} + ".calls", "a") as handle:
@@ -74,7 +84,8 @@ FAKES = """
         # Values below 0 let them do what they do, others only answer.
         return lambda value: answer if value < 0 else empty
 
-    for name, answer in dict(empty=empty, sleep=sleep, crash=crash, die=die, leave=leave, fall=fall).items():
+    for answer in (empty, sleep, crash, die, leave, fall, wake):
+        name = answer.__name__
         contenders.CONTENDERS[name] = contenders.Contender(name, "rfdag", "rfdag", "", answer)
         contenders.TUNED[name] = contenders.Tuned(name, "rfdag", "rfdag", "", tuned(answer))
     contenders.TUNED["count"] = contenders.Tuned("count", "rfdag", "rfdag", "", count)
@@ -85,7 +96,7 @@ FAKES = """
     else:
         contenders.main()
 """
-NAMES = ("empty", "sleep", "crash", "die", "leave", "fall", "count")
+NAMES = ("empty", "sleep", "crash", "die", "leave", "fall", "wake", "count")
 
 
 @pytest.fixture
@@ -293,7 +304,7 @@ def assert_ended(pids, count):
     """Wait until none of the processes that fakes have listed is left."""
     children = [int(pid) for pid in pids.read_text().split()]
     assert len(children) == count
-    for _ in range(100):
+    for _ in range(400):
         if not any(map(alive, children)):
             break
         time.sleep(0.05)
@@ -391,14 +402,15 @@ def test_series_that_do_not_start_or_are_not_awaited_are_ended(fakes, monkeypatc
     assert_ended(fakes, 1)
 
 
-def test_a_series_whose_starter_was_killed_ends_itself(fakes, tmp_path):
-    """As when a worker of a parallel run is killed; its calls would go on to their time limit."""
+@pytest.mark.parametrize("name", ["sleep", "wake"])
+def test_a_series_whose_starter_was_killed_ends_itself(fakes, tmp_path, name):
+    """As when a worker of a parallel run is killed, in a call or before; its calls would go on to their time limit."""
     code = (
         "import numpy as np; from pathlib import Path; from rfdag.bench import harness\n"
         "from rfdag.bench.contenders import TUNED, Tuned\n"
         f"harness.SERIES = Path({str(harness.SERIES)!r})\n"
-        "TUNED['sleep'] = Tuned('sleep', 'rfdag', 'rfdag', '', None)\n"
-        "harness.series([('sleep', -1)], np.ones((4, 6)), 60)\n"
+        f"TUNED[{name!r}] = Tuned({name!r}, 'rfdag', 'rfdag', '', None)\n"
+        f"harness.series([({name!r}, -1)], np.ones((4, 6)), 60)\n"
     )
     starter = subprocess.Popen([sys.executable, "-c", code])
     while not fakes.read_text().endswith("\n"):
@@ -406,6 +418,7 @@ def test_a_series_whose_starter_was_killed_ends_itself(fakes, tmp_path):
         time.sleep(0.01)
     starter.kill()
     starter.wait()
+    (fakes.parent / "killed").touch()
     assert_ended(fakes, 1)
 
 

@@ -12,16 +12,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from joblib.externals.loky import get_reusable_executor
 from typer.testing import CliRunner
 
 from rfdag.cli import app
 from rfdag.errors import FileError, OptionError
 from rfdag.experiments import catalogue, look, pages, running, statistics, study
-from rfdag.experiments.running import Workers, complete
+from rfdag.experiments.running import Run, Workers
 from rfdag.experiments.study import Claim, Scope, Study
-from rfdag.progress import Progress
-
-SILENT = Progress(False)
+from rfdag.journal import Journal
 
 
 def plan(scope):
@@ -72,6 +71,10 @@ def squares(monkeypatch):
     monkeypatch.setattr(catalogue, "_study", lambda name: SQUARES)
 
 
+def complete(study, scope, folder, workers, report=lambda spent: None):
+    return Run(study, scope, folder).complete(workers, report)
+
+
 def values(completed):
     return [row["value"] for row in table(completed.records)]
 
@@ -80,51 +83,66 @@ def values(completed):
 
 
 def test_all_cells_are_run_and_kept(tmp_path, calls):
-    done = complete(SQUARES, Scope(seed=0), tmp_path, ONE, SILENT)
+    done = complete(SQUARES, Scope(seed=0), tmp_path, ONE)
     assert values(done) == [0, 1, 4, 9, 16, 25]
     assert done.fresh == 6
     lines = (tmp_path / "cells" / "squares.jsonl").read_text().splitlines()
     assert len(lines) == 6
-    again = complete(SQUARES, Scope(seed=0), tmp_path, ONE, SILENT)
+    again = complete(SQUARES, Scope(seed=0), tmp_path, ONE)
     assert values(again) == values(done)
     assert (again.fresh, again.foreign) == (0, 0)
     assert calls() == list(range(6))
 
 
-def test_a_run_that_stumbled_goes_on(tmp_path, calls, monkeypatch):
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_run_that_stumbled_goes_on(tmp_path, calls, monkeypatch, jobs):
     monkeypatch.setenv("STUMBLE", "4")
-    with pytest.raises(ZeroDivisionError) as problem:
-        complete(SQUARES, Scope(seed=0), tmp_path, ONE, SILENT)
-    assert '"number": 4' in problem.value.__notes__[0]
+    done = complete(SQUARES, Scope(seed=0), tmp_path, Workers(jobs))
+    # All the others are run and kept.
+    assert values(done) == [0, 1, 4, 9, 25]
+    (trouble,) = done.troubles
+    assert '"number": 4' in trouble
+    assert "a stumbling block" in trouble
     monkeypatch.delenv("STUMBLE")
-    done = complete(SQUARES, Scope(seed=0), tmp_path, ONE, SILENT)
-    assert values(done) == [0, 1, 4, 9, 16, 25]
-    # The first four were kept; 4 was tried twice, and what came after it at most twice.
-    assert calls().count(0) == calls().count(3) == 1
+    # Workers stay alive for a while, with the environment they were started in; no other test is to meet them.
+    get_reusable_executor().shutdown(wait=True)
+    again = complete(SQUARES, Scope(seed=0), tmp_path, ONE)
+    assert values(again) == [0, 1, 4, 9, 16, 25]
+    assert (again.fresh, again.troubles) == (1, [])
     assert calls().count(4) == 2
+    assert calls().count(0) == 1
 
 
-def test_half_a_line_costs_one_cell(tmp_path, calls):
-    complete(SQUARES, Scope(seed=0), tmp_path, ONE, SILENT)
+@pytest.mark.parametrize("ending", [b'{"cell": {"num', b'{"cell": {"name": "\xe2\x86'])
+def test_half_a_line_costs_one_cell(tmp_path, ending):
+    """Also where it ends within a letter."""
+    complete(SQUARES, Scope(seed=0), tmp_path, ONE)
     file = tmp_path / "cells" / "squares.jsonl"
-    file.write_text(file.read_text()[:-10])
-    done = complete(SQUARES, Scope(seed=0), tmp_path, ONE, SILENT)
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join(lines[:-1]) + ending)
+    done = complete(SQUARES, Scope(seed=0), tmp_path, ONE)
     assert values(done) == [0, 1, 4, 9, 16, 25]
     assert done.fresh == 1
 
 
+def test_a_journal_reads_what_it_wrote(tmp_path):
+    entry = {"words": "a\u2028b\x85c → d\n"}
+    Journal(tmp_path / "journal").write(entry)
+    assert list(Journal(tmp_path / "journal")) == [entry]
+
+
 def test_another_setting_is_neither_mixed_in_nor_lost(tmp_path):
-    complete(SQUARES, Scope(seed=0), tmp_path, ONE, SILENT)
-    other = complete(SQUARES, Scope(seed=100), tmp_path, ONE, SILENT)
+    complete(SQUARES, Scope(seed=0), tmp_path, ONE)
+    other = complete(SQUARES, Scope(seed=100), tmp_path, ONE)
     assert values(other) == [100, 101, 104, 109, 116, 125]
     assert (other.fresh, other.foreign) == (6, 6)
-    first = complete(SQUARES, Scope(seed=0), tmp_path, ONE, SILENT)
+    first = complete(SQUARES, Scope(seed=0), tmp_path, ONE)
     assert (first.fresh, first.foreign) == (0, 6)
 
 
 def test_fewer_graphs_are_a_part_of_more(tmp_path):
-    complete(SQUARES, Scope(seed=0), tmp_path, ONE, SILENT)
-    quick = complete(SQUARES, Scope(seed=0, quick=True), tmp_path, ONE, SILENT)
+    complete(SQUARES, Scope(seed=0), tmp_path, ONE)
+    quick = complete(SQUARES, Scope(seed=0, quick=True), tmp_path, ONE)
     assert values(quick) == [0, 1, 4]
     assert (quick.fresh, quick.foreign) == (0, 3)
 
@@ -135,22 +153,26 @@ def test_cells_that_are_pointless_are_not_run(tmp_path, calls):
     def beyond(key, records):
         return any(record["value"] >= 4 for record in records)
 
-    done = complete(replace(SQUARES, pointless=beyond), Scope(seed=0), tmp_path, ONE, SILENT)
+    done = complete(replace(SQUARES, pointless=beyond), Scope(seed=0), tmp_path, ONE)
     assert calls() == [0, 1, 2]
     assert values(done) == [0, 1, 4]
 
 
-def test_progress_ends_at_one(tmp_path):
-    shares = []
-    with Progress(shares.append) as progress:
-        complete(SQUARES, Scope(seed=0), tmp_path, ONE, progress)
-    assert shares == sorted(shares)
-    assert shares[-1] == 1
+def test_reports_end_at_the_cost(tmp_path):
+    from dataclasses import replace
+
+    study = replace(SQUARES, cost=lambda key: key["number"] + 1.0, pointless=lambda key, found: key["number"] > 3)
+    run = Run(study, Scope(seed=0), tmp_path)
+    assert run.cost == 21
+    spent = []
+    run.complete(ONE, spent.append)
+    assert spent == sorted(spent)
+    assert spent[-1] == 21
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_number_of_workers_changes_nothing(tmp_path, jobs):
-    done = complete(SQUARES, Scope(seed=3), tmp_path, Workers(jobs), SILENT)
+    done = complete(SQUARES, Scope(seed=3), tmp_path, Workers(jobs))
     assert values(done) == [3, 4, 7, 12, 19, 28]
 
 
@@ -158,7 +180,7 @@ def test_the_number_of_workers_changes_nothing(tmp_path, jobs):
 def test_on_a_dask_cluster(tmp_path):
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        done = complete(SQUARES, Scope(seed=3), tmp_path, Workers(dask=cluster.scheduler_address), SILENT)
+        done = complete(SQUARES, Scope(seed=3), tmp_path, Workers(dask=cluster.scheduler_address))
     assert values(done) == [3, 4, 7, 12, 19, 28]
     assert done.fresh == 6
 
@@ -167,14 +189,14 @@ def test_no_dask_cluster(tmp_path, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr(running, "CONNECT_WITHIN", 0.3)
     with pytest.raises(OptionError, match=r"No Dask scheduler answers at tcp://127.0.0.1:1 .*dask scheduler"):
-        complete(SQUARES, Scope(), tmp_path, Workers(dask="tcp://127.0.0.1:1"), SILENT)
+        complete(SQUARES, Scope(), tmp_path, Workers(dask="tcp://127.0.0.1:1"))
 
 
 def test_a_file_that_is_no_ledger(tmp_path):
     (tmp_path / "cells").mkdir()
     (tmp_path / "cells" / "squares.jsonl").write_text('{"something": "else"}\n')
     with pytest.raises(FileError, match=r"squares.jsonl has lines that are not cells"):
-        complete(SQUARES, Scope(), tmp_path, ONE, SILENT)
+        complete(SQUARES, Scope(), tmp_path, ONE)
 
 
 # Pages.
@@ -182,7 +204,7 @@ def test_a_file_that_is_no_ledger(tmp_path):
 
 def outcome(tmp_path, scope=None):
     scope = scope or Scope(seed=0)
-    done = complete(SQUARES, scope, tmp_path, ONE, SILENT)
+    done = complete(SQUARES, scope, tmp_path, ONE)
     return pages.Outcome.of(SQUARES, scope, SQUARES.table(done.records))
 
 
@@ -219,6 +241,17 @@ def test_a_missing_peer_is_named(tmp_path):
     assert "Left out, since not installed: flopsearch" in made.page()
 
 
+def test_failed_calls_are_told():
+    rows = [
+        {"method": "RFD", "failed": 0, "failure": "", "graphs": 5},
+        {"method": "GES", "failed": 2, "failure": "singular | matrix", "graphs": 5},
+        {"method": "GES", "failed": 1, "failure": "singular | matrix", "graphs": 5},
+    ]
+    made = pages.Outcome(SQUARES, Scope(limit=3), rows, {}, []).page()
+    assert "Calls that failed, and are not in the figure: GES, 3 (singular \\| matrix)." in made
+    assert "Graphs a point: 5. Time limit, instead of what is said above: 3 s." in made
+
+
 def test_a_bar_in_a_claim_does_not_break_the_table():
     assert "\\|D\\|" in pages.claims_table([Claim("|D| is small", None, "none")])
 
@@ -236,7 +269,7 @@ def test_command_writes_and_tells(tmp_path):
     assert done.exit_code == 0, done.output
     assert "squares grow" in done.output
     assert {path.name for path in (tmp_path / "new").iterdir()} == {
-        "cells", "squares.csv", "squares.svg", "squares.png", "squares.md",
+        "cells", "squares.csv", "squares.svg", "squares.png", "squares.md", "reproduction.md",
     }  # fmt: skip
 
 
@@ -247,6 +280,45 @@ def test_command_collects_a_page_elsewhere(tmp_path):
     done = run("all", "--out", str(tmp_path / "docs" / "files"), "--jobs", "1", "--page", str(place))
     assert done.exit_code == 0, done.output
     assert "(files/squares.svg)" in place.read_text()
+
+
+@pytest.mark.usefixtures("squares")
+def test_a_page_needs_all_figures(tmp_path, monkeypatch):
+    monkeypatch.setattr(catalogue, "_MODULES", {"squares": "squares", "cubes": "cubes"})
+    done = run("squares", "--out", str(tmp_path / "new"), "--page", str(tmp_path / "page.md"))
+    assert done.exit_code == 2
+    assert "--page collects all figures" in done.stderr
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.usefixtures("squares")
+def test_command_tells_of_a_cell_that_failed(tmp_path, monkeypatch):
+    monkeypatch.setenv("STUMBLE", "4")
+    done = run("squares", "--out", str(tmp_path), "--jobs", "1")
+    assert done.exit_code == 1
+    assert "squares: 1 cells failed, so it is not drawn" in done.stderr
+    assert "a stumbling block" in done.stderr
+    assert not (tmp_path / "squares.csv").exists()
+    monkeypatch.delenv("STUMBLE")
+    assert run("squares", "--out", str(tmp_path), "--jobs", "1").exit_code == 0
+
+
+@pytest.mark.usefixtures("squares")
+def test_command_tells_whose_files_it_replaces(tmp_path):
+    run("squares", "--out", str(tmp_path), "--jobs", "1", "--quick")
+    done = run("squares", "--out", str(tmp_path), "--jobs", "1")
+    assert "replaces the files that `rfdag reproduce squares --quick` made" in done.stderr
+    assert "replaces" not in run("squares", "--out", str(tmp_path), "--jobs", "1").stderr
+
+
+@pytest.mark.usefixtures("squares")
+def test_command_names_peers_that_are_not_there(tmp_path, monkeypatch):
+    from dataclasses import replace
+
+    monkeypatch.setattr(catalogue, "_study", lambda name: replace(SQUARES, homes=("flopsearch", "ges")))
+    done = run("squares", "--out", str(tmp_path), "--jobs", "1", "--peers", str(tmp_path / "nowhere"))
+    assert done.exit_code == 0
+    assert "has no environments for them: flopsearch, ges." in done.stderr
 
 
 @pytest.mark.usefixtures("squares")
@@ -315,7 +387,7 @@ sys.path.insert(0, {tests!r})
 import test_experiments as here
 from dataclasses import replace
 from pathlib import Path
-from rfdag.experiments.running import Workers, complete
+from rfdag.experiments.running import Run, Workers
 from rfdag.experiments.study import Scope
 
 def slow(key, scope):
@@ -324,7 +396,7 @@ def slow(key, scope):
         time.sleep(60)
     return here.measure(key, scope)
 
-complete(replace(here.SQUARES, measure=slow), Scope(seed=0), Path({here!r}), Workers(jobs=1), here.SILENT)
+here.complete(replace(here.SQUARES, measure=slow), Scope(seed=0), Path({here!r}), Workers(jobs=1))
 """
 
 
@@ -337,7 +409,7 @@ def test_a_killed_run_goes_on(tmp_path, calls):
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert calls() == [0, 1, 2]
-    done = complete(SQUARES, Scope(seed=0), tmp_path, ONE, SILENT)
+    done = complete(SQUARES, Scope(seed=0), tmp_path, ONE)
     assert values(done) == [0, 1, 4, 9, 16, 25]
     assert calls() == list(range(6))
 

@@ -7,7 +7,6 @@ import pytest
 
 import rfdag
 from rfdag import datasets, metrics
-from rfdag.bench.workloads import Workload
 from rfdag.experiments import beyond_noiseless, beyond_noisy, noiseless
 from rfdag.experiments.study import Scope
 from rfdag.graphs import cpdag
@@ -63,7 +62,7 @@ def test_pictures_without_noise():
 @pytest.mark.parametrize("kind", beyond_noisy.SOURCES)
 def test_data_have_the_size_and_the_truth_they_say(kind):
     source = beyond_noisy.SOURCES[kind]
-    drawn = source.draw(np.random.default_rng(1))
+    drawn = source.source(np.random.default_rng(1))
     assert drawn.rows.shape == (source.n, source.p)
     assert drawn.true.shape == (source.p, source.p)
     # The true graph is acyclic and not empty.
@@ -71,7 +70,7 @@ def test_data_have_the_size_and_the_truth_they_say(kind):
 
 
 def test_rows_of_sachs_are_drawn_once_each():
-    drawn = beyond_noisy.SOURCES["Sachs, n = 1000"].draw(np.random.default_rng(1))
+    drawn = beyond_noisy.SOURCES["Sachs, n = 1000"].source(np.random.default_rng(1))
     known, counts = np.unique(datasets.sachs().values, axis=0, return_counts=True)
     times = {tuple(line): count for line, count in zip(known, counts, strict=True)}
     lines, taken = np.unique(drawn.rows, axis=0, return_counts=True)
@@ -84,8 +83,7 @@ def test_a_cell_with_noise_agrees_with_the_library():
     key = next(key for key in plan if key["kind"] == kind and key["home"] == "rfdag")
     key = {**key, "calls": [["RFD", "rfdag-rfd", [0.01]]], "limit": 60.0}
     (record,) = beyond_noisy.measure(key, Scope())
-    source = beyond_noisy.SOURCES[kind]
-    drawn = Workload(f"beyond {kind}", "", kind, 20, 40, source.draw).draw(key["seed"], key["graph"])
+    drawn = beyond_noisy.SOURCES[kind].draw(key["seed"], key["graph"])
     expected = metrics.skeleton(drawn.true, rfdag.learn(drawn.rows, rule="rfd", alpha=0.01).dag)
     assert record["tpr"] == expected.tpr
     assert record["fpr"] == expected.fpr

@@ -361,6 +361,6 @@ def test_runtime_claims_compare_intervals_with_bounds(exponent, wobble, verdicts
 def test_figures_of_the_other_studies_are_drawn():
     pytest.importorskip("matplotlib")
     dense = dense_family.draw(dense_family.table(dense_records()))
-    assert list(dense) == ["dense-family", "dense-family-data", "dense-family-f1"]
+    assert list(dense) == ["dense-family", "dense-family-data", "dense-family-f1", "dense-family-data-time"]
     panel = runtime_law.draw(runtime_law.table(runtime_records(3.0)))["runtime"].axes[3]
-    assert [text.get_text() for text in panel.texts] == ["3.0"]
+    assert [text.get_text() for text in panel.texts] == ["w = 1: $p^{3.0}$"]

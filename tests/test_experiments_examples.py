@@ -130,8 +130,9 @@ def test_claims(rows):
     failed = [claim.statement for claim in STUDY.claims(rows) if not claim.held]
     # Both are slips of the paper: R may exceed 1 in B_K, and a collider may be first in a perfect elimination order.
     assert failed == [
-        "They coincide where the moral graph is chordal, when following a perfect elimination order",
-        "… and then is exactly 1",
+        "They coincide when following a perfect elimination order of a chordal graph (read of any DAG whose moral "
+        "graph is chordal; without v-structures it holds)",
+        "In B_K, a node's removal score is exactly 1 once all later nodes are gone",
     ]
     assert all(claim.numbers for claim in STUDY.claims(rows))
 

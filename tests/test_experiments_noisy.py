@@ -23,7 +23,7 @@ def keys(scope):
 
 
 def call(density, method, value, graph, **scores):
-    """A record as `contests.held` makes it."""
+    """A record as `contests.run` makes it."""
     told = {"seconds": None, "tpr": None, "fpr": None, "f1": None, "shd": None, "edges": None}
     return {
         "density": density, "graph": graph, "method": method, "package": "package 1", "value": value, "limit": 10.0,
@@ -152,6 +152,34 @@ def test_claims_about_time():
     efficient = told(claims, "efficient")
     assert efficient.held is True
     assert "PC (tetrad-port) 2.7 to 2.7, GSP (rfdag) 2 to 2, GES (causal-learn) 2.7 to 2.7" in efficient.numbers
+
+
+def test_times_that_were_cut_off_are_only_bounds():
+    records = [
+        *times("GES (causal-learn)", (0.1, 8.0), (0.2, None)),
+        *times("RFD", (0.1, 8.0), (0.2, None)),
+        *times("MD", (0.1, 1.0), (0.2, None)),
+    ]
+    claims = noisy_claims.time_claims(noisy.table(records))
+    assert told(claims, "time of GES").held is None
+    assert told(claims, "time of RFD").held is None
+    # A tenfold bound refutes that the time is constant.
+    assert told(claims, "time of MD").held is False
+
+
+def test_a_curve_that_was_cut_off_has_no_area():
+    first, second = next(entry.values for entry in noisy.ENTRIES if entry.method == "RFD")[:2]
+
+    def areas_of(fpr):
+        records = [
+            finished("1/2", "RFD", first, 0, 1.0, 0.4, 0.1),
+            finished("1/2", "RFD", second, 0, 1.0, 0.6, fpr),
+            late("1/2", "RFD", second, 1),
+        ]
+        return noisy_claims.areas(noisy.table(records))[0]["1/2"]
+
+    assert areas_of(0.2) is None
+    assert areas_of(0.4) is not None
 
 
 def test_areas_under_curves():

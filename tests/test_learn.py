@@ -15,6 +15,7 @@ import pytest
 import rfdag
 from rfdag import compilation
 from rfdag.errors import NumericalError
+from rfdag.refine.polish import descend
 from rfdag.simulate import linear_sem, random_dag, sample
 
 
@@ -82,6 +83,30 @@ def test_an_interrupt_returns_the_best_so_far(rows, monkeypatch):
     assert len(calls) >= 3
     assert sorted(found.order) == list(range(60))
     assert "interrupted" in found.warnings[0]
+
+
+class Circling:
+    """An order whose score rounding moves up and down, as nearly dependent columns make it."""
+
+    def __init__(self, totals):
+        self.order, self.stale, self.settled = np.arange(3), np.arange(3), False
+        self._totals, self.sweeps = totals, 0
+
+    @property
+    def total(self):
+        return self._totals[min(self.sweeps, len(self._totals) - 1)] + 1e-7 * (self.sweeps % 2)
+
+    def reinsert_stale(self, variables):
+        self.sweeps += 1
+        return 1
+
+
+@pytest.mark.parametrize(("totals", "sweeps"), [([0.0, -1000.0], 2), ([0.0, -1000.0, -1000.1, -1000.2], 4)])
+def test_a_descent_does_not_follow_rounding_for_ever(totals, sweeps):
+    """It goes on while the score truly falls, and no longer."""
+    circling = Circling(totals)
+    assert descend(circling, np.random.default_rng(0)) == sweeps
+    assert circling.settled
 
 
 def test_an_interrupted_first_descent_keeps_the_beams(rows, monkeypatch):

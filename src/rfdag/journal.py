@@ -24,18 +24,21 @@ class Journal:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             # Opened for appending even before there is anything to append: better told now than after hours of work.
-            with open(path, "a+", encoding="utf-8") as handle:
+            # Half a line may end in half a letter, which must not make the rest unreadable.
+            with open(path, "a+", encoding="utf-8", errors="replace") as handle:
                 handle.seek(0)
                 self._text = handle.read()
                 if self._text and not self._text.endswith("\n"):
                     handle.write("\n")
-        except (OSError, UnicodeDecodeError) as problem:
-            words = getattr(problem, "strerror", None) or problem
-            raise FileError(f"{path} could not be opened ({words}); choose another folder.") from None
+        except OSError as problem:
+            raise FileError(
+                f"{path} could not be opened ({problem.strerror or problem}); choose another folder."
+            ) from None
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Yield the entries that were there when the journal was opened, without lines that are none."""
-        for line in self._text.splitlines():
+        # Not splitlines, which also splits at signs that a text inside an entry may hold.
+        for line in self._text.split("\n"):
             try:
                 entry = json.loads(line)
             except ValueError:

@@ -230,7 +230,8 @@ def _made_in_one_start(
         folder = Path(name)
         orders, source, told = (folder / name for name in ("calls.json", "rows.npy", "told.txt"))
         np.save(source, rows)
-        orders.write_text(json.dumps({"calls": calls, "limit": limit, "stop_when_late": stop_when_late}))
+        order = {"calls": calls, "limit": limit, "stop_when_late": stop_when_late, "starter": os.getpid()}
+        orders.write_text(json.dumps(order))
         # The limit of the whole is only for a series that has lost itself.
         longest = len(calls) * (limit + LONGEST_START)
         try:

@@ -4,9 +4,9 @@
 
 Some peers take seconds to be imported, and thousands of calls would each pay for it. Here every call is a process that
 is forked after imports and a warm-up, with a time limit of its own. CALLS.json holds ``calls`` (pairs of a tuned
-contender's name and a value), ``limit`` (seconds) and ``stop_when_late``. In the folder, call k leaves ``k.npz``
-(graph and seconds), ``k.txt`` (what it said on its way) and at last ``k.status``: its exit status, or `LATE` or
-`NOT_RUN`.
+contender's name and a value), ``limit`` (seconds), ``stop_when_late`` and ``starter``, the process that waits for all
+this and without which it ends. In the folder, call k leaves ``k.npz`` (graph and seconds), ``k.txt`` (what it said on
+its way) and at last ``k.status``: its exit status, or `LATE` or `NOT_RUN`.
 
 Like `contenders`, this file is run as it stands inside a peer's environment.
 """
@@ -56,7 +56,7 @@ def main() -> None:
         if name in late and order["stop_when_late"]:
             status = NOT_RUN
         else:
-            status = _made(name, value, rows, Path(folder) / str(number), order["limit"])
+            status = _made(name, value, rows, Path(folder) / str(number), order["limit"], order["starter"])
         if status == LATE:
             late.add(name)
         (Path(folder) / f"{number}.status").write_text(status, encoding="utf-8")
@@ -67,14 +67,14 @@ def group_file(folder: Path) -> Path:
     return folder / "group"
 
 
-def _made(name: str, value: float, rows: Floats, target: Path, limit: float) -> str:
+def _made(name: str, value: float, rows: Floats, target: Path, limit: float, starter: int) -> str:
     """Make one call in a process of its own; return how it ended."""
     series = os.getpid()
     child = os.fork()
     if child == 0:
         os._exit(_call(name, value, rows, target, series))
     try:
-        return _awaited(child, limit)
+        return _awaited(child, limit, starter)
     finally:
         # Whatever the call has started ends with it.
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -111,9 +111,9 @@ def _answer(answer: Any, rows: Floats, target: Path) -> None:
         contenders.save(f"{target}.npz", graph, statistics.median(taken))
 
 
-def _awaited(child: int, limit: float) -> str:
+def _awaited(child: int, limit: float, starter: int) -> str:
     """Wait for a process; end it when its time is up, or when nobody waits for this series any more."""
-    starter, deadline, pause = os.getppid(), time.monotonic() + limit, 0.001
+    deadline, pause = time.monotonic() + limit, 0.001
     while True:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:

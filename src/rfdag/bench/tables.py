@@ -103,9 +103,11 @@ def markdown(rows: Sequence[Row]) -> str:
 def shown(value: object) -> str:
     """Return an entry of a table as text.
 
-    >>> shown(0.98765), shown(12345.0), shown(-1552.31)
-    ('0.9877', '12345', '-1552.3')
+    >>> shown(0.98765), shown(12345.0), shown(-1552.31), shown(None)
+    ('0.9877', '12345', '-1552.3', '–')
     """
+    if value is None:
+        return "–"
     if not isinstance(value, float):
         return str(value)
     return f"{value:.4g}" if abs(value) < 1000 else f"{value:.1f}".removesuffix(".0")

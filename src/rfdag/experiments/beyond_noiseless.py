@@ -30,8 +30,8 @@ BASELINES = ("MD", "MF", "MR", "MD elimination", "MF elimination", "MMD (SuperLU
 
 def plan(scope: Scope) -> list[Key]:
     """List the cells: a few graphs of one kind and size each, with all methods on them."""
-    made_by = revision(measure, draw_dag, *noiseless.MAKERS)
-    graphs = scope.count(100, 4)
+    made_by = revision(measure, draw_dag, _network, *noiseless.MAKERS)
+    graphs = scope.count(25, 4)
     return [
         {
             "kind": kind,

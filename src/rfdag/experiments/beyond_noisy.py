@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from rfdag import datasets
 from rfdag.bench.workloads import Drawn, Generator, Workload
 from rfdag.experiments import noisy
-from rfdag.experiments.contests import Entry, held, made_by
+from rfdag.experiments.contests import entries_of, key_of, made_by, present, run
 from rfdag.experiments.noisy_claims import areas, efficient, roc_claims
 from rfdag.experiments.study import Claim, Key, Record, Row, Scope, Study
 from rfdag.simulate import linear_sem, sample, scale_free_dag
@@ -18,46 +18,44 @@ LEVELS = (1e-10, 1e-4, 1e-3, 0.01, 0.1, 0.3)
 PENALTIES = (16.0, 4.0, 2.0, 1.0, 0.5, 0.25)
 
 
-@dataclass(frozen=True)
-class Source:
-    """Where data come from: their size, and the draw of one data set."""
-
-    p: int
-    n: int
-    draw: Callable[[Generator], Drawn]
-
-
-def _scale_free(p: int, m: int, n: int) -> Source:
-    def draw(generator: Generator) -> Drawn:
+def _scale_free(p: int, m: int, n: int) -> Workload:
+    def source(generator: Generator) -> Drawn:
         sem = linear_sem(scale_free_dag(p, m, generator), generator)
         return Drawn(sem.dag, sample(sem, n, generator))
 
-    return Source(p, n, draw)
+    return _workload(f"scale-free, m = {m}, p = {p}, n = {n}", p, n, source)
 
 
-def _network(load: Callable[[], datasets.Network], p: int, n: int) -> Source:
-    def draw(generator: Generator) -> Drawn:
+def _network(name: str, load: Callable[[], datasets.Network], n: int) -> Workload:
+    def source(generator: Generator) -> Drawn:
         network = load()
         return Drawn(network.sem.dag, network.sample(n, generator).values)
 
-    return Source(p, n, draw)
+    return _workload(f"{name}, n = {n}", len(load().names), n, source)
 
 
-def _sachs(n: int) -> Source:
-    def draw(generator: Generator) -> Drawn:
+def _sachs(n: int) -> Workload:
+    def source(generator: Generator) -> Drawn:
         rows = datasets.sachs().values
         return Drawn(datasets.sachs_truth(), rows[generator.choice(len(rows), n, replace=False)])
 
-    return Source(11, n, draw)
+    return _workload(f"Sachs, n = {n}", 11, n, source)
+
+
+def _workload(kind: str, p: int, n: int, source: Callable[[Generator], Drawn]) -> Workload:
+    return Workload(kind, "", kind, p, n, source)
 
 
 SOURCES = {
-    "scale-free, m = 2, p = 20, n = 40": _scale_free(20, 2, 40),
-    "scale-free, m = 4, p = 50, n = 500": _scale_free(50, 4, 500),
-    "ECOLI70, n = 150": _network(datasets.ecoli70, 46, 150),
-    "ECOLI70, n = 500": _network(datasets.ecoli70, 46, 500),
-    "MAGIC-NIAB, n = 500": _network(datasets.magic_niab, 44, 500),
-    "Sachs, n = 1000": _sachs(1000),
+    workload.name: workload
+    for workload in (
+        _scale_free(20, 2, 40),
+        _scale_free(50, 4, 500),
+        _network("ECOLI70", datasets.ecoli70, 150),
+        _network("ECOLI70", datasets.ecoli70, 500),
+        _network("MAGIC-NIAB", datasets.magic_niab, 500),
+        _sachs(1000),
+    )
 }
 QUICK = ("scale-free, m = 2, p = 20, n = 40", "Sachs, n = 1000")
 
@@ -66,36 +64,21 @@ ENTRIES = tuple(replace(entry, values=LEVELS if entry.values == noisy.LEVELS els
 
 def plan(scope: Scope) -> list[Key]:
     """List the cells: a data set with all methods of one environment, over their tuning values."""
-    homes = {home: [entry for entry in ENTRIES if entry.home == home] for home in noisy.HOMES}
+    made = made_by(measure)
+    limit = scope.allowed(8.0, 3.0)
     return [
-        {
-            "kind": kind,
-            "graph": graph,
-            "seed": scope.seed,
-            "home": home,
-            "calls": [
-                [entry.method, entry.contender, list(entry.values[1::2] if scope.quick else entry.values)]
-                for entry in entries
-            ],
-            "limit": scope.allowed(15.0, 3.0),
-            "version": version,
-            "revision": made_by(measure, _scale_free, _network, _sachs),
-        }
-        for graph in range(scope.count(10, 2))
+        {"kind": kind, "home": home, "version": version, "revision": made}
+        | key_of(SOURCES[kind], graph, scope.seed, entries, limit)
+        for graph in range(scope.count(4, 2))
         for kind in (QUICK if scope.quick else SOURCES)
-        for home, entries in homes.items()
-        for version in [entries[0].version(scope.peers)]
-        if version is not None
+        for home, version, entries in present(ENTRIES, scope, every=3)
     ]
 
 
 def measure(key: Key, scope: Scope) -> list[Record]:
     """Draw a data set and make the calls of one environment on it."""
-    source = SOURCES[key["kind"]]
-    workload = Workload(f"beyond {key['kind']}", "", key["kind"], source.p, source.n, source.draw)
-    drawn = workload.draw(key["seed"], key["graph"])
-    entries = [Entry(method, contender, tuple(values)) for method, contender, values in key["calls"]]
-    records = held(entries, drawn, key["limit"], scope.peers)
+    drawn = SOURCES[key["kind"]].draw(key["seed"], key["graph"])
+    records = run(entries_of(key["calls"]), drawn, key["limit"], scope.peers)
     return [{"kind": key["kind"], "graph": key["graph"], **record} for record in records]
 
 
@@ -133,7 +116,7 @@ ABOUT = (
     "MAGIC-NIAB, and on rows drawn without replacement from the Sachs data, log(x + 10), where the 20 edges that "
     "example-causal-datasets lists count as true (other lists are in use, and the rows pool several "
     "interventional conditions, so that no method can be expected to find them). Columns are shuffled and "
-    "standardised. A call may take 15 s (3 s in a quick run); points where less than half of the calls ended in "
+    "standardised. A call may take 8 s (3 s in a quick run); points where less than half of the calls ended in "
     "time are left out, open markers are points where some did not."
 )
 

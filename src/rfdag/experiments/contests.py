@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from rfdag import metrics
-from rfdag.bench import environments, harness
+from rfdag.bench import contenders, environments, harness, series
 from rfdag.bench.cells import distance
 from rfdag.bench.contenders import TUNED
 from rfdag.bench.workloads import Drawn, Generator, Workload
-from rfdag.experiments.noiseless import draw_dag
+from rfdag.experiments.draws import draw_dag
 from rfdag.experiments.statistics import Band, mean_band, median_band, rounded
-from rfdag.experiments.study import Record, revision
+from rfdag.experiments.study import Record, Scope, revision
 from rfdag.graphs.dag import Graph
 from rfdag.simulate import linear_sem, sample
 
@@ -40,6 +42,16 @@ class Entry:
         return environments.version_of(TUNED[self.contender].package, self.home, peers)
 
 
+def present(entries: Sequence[Entry], scope: Scope, every: int = 1) -> list[tuple[str, str, list[Entry]]]:
+    """Return the environments that are installed, each with its version and entries; a quick run thins their values."""
+    homes: dict[str, list[Entry]] = {}
+    for entry in entries:
+        homes.setdefault(entry.home, []).append(replace(entry, values=entry.values[::every]) if scope.quick else entry)
+    versions = {home: found[0].version(scope.peers) for home, found in homes.items()}
+    return [(home, version, homes[home]) for home, version in versions.items() if version is not None]
+
+
+@functools.cache
 def random_graphs(name: str, p: int, n: int, density: str) -> Workload:
     """Return Erdős–Rényi DAGs with weights ±[.25, 1] and unit noise; columns are shuffled and standardised."""
 
@@ -50,13 +62,32 @@ def random_graphs(name: str, p: int, n: int, density: str) -> Workload:
     return Workload(name, "", density, p, n, source)
 
 
-def held(
-    entries: Sequence[Entry], drawn: Drawn, limit: float, peers: Path, *, stop_when_late: bool = True
-) -> list[Record]:
+def key_of(workload: Workload, graph: int, seed: int, entries: Sequence[Entry], limit: float) -> dict[str, Any]:
+    """Return what tells one contest from another, but for versions: the data themselves, the calls and their limit."""
+    return {
+        "graph": graph,
+        "seed": seed,
+        "data": _digest(workload, seed, graph),
+        "calls": [[entry.method, entry.contender, list(entry.values)] for entry in entries],
+        "limit": limit,
+    }
+
+
+@functools.cache
+def _digest(workload: Workload, seed: int, graph: int) -> str:
+    return harness.digest(workload.draw(seed, graph).rows)
+
+
+def entries_of(calls: Sequence[Any]) -> list[Entry]:
+    """Return the entries that a key lists."""
+    return [Entry(method, contender, tuple(values)) for method, contender, values in calls]
+
+
+def run(entries: Sequence[Entry], drawn: Drawn, limit: float, peers: Path) -> list[Record]:
     """Run entries with all of their values on one data set; return a record for every call."""
     calls = [(entry, value) for entry in entries for value in entry.values]
     outcomes = harness.series(
-        [(entry.contender, value) for entry, value in calls], drawn.rows, limit, peers, stop_when_late=stop_when_late
+        [(entry.contender, value) for entry, value in calls], drawn.rows, limit, peers, stop_when_late=True
     )
     return [
         {
@@ -84,8 +115,8 @@ def scores(outcome: harness.Outcome, true: Graph | None) -> Record:
 
 
 def made_by(*functions: Callable[..., Any]) -> str:
-    """Return the digest of a study's functions with those that a contest consists of."""
-    return revision(*functions, random_graphs, draw_dag, held, scores, distance)
+    """Return the digest of a study's functions with all that makes a contest's numbers from its data."""
+    return revision(*functions, run, scores, distance, contenders, series)
 
 
 def summed_up(records: Sequence[Record]) -> dict[str, Any]:
@@ -101,6 +132,7 @@ def summed_up(records: Sequence[Record]) -> dict[str, Any]:
         "graphs": len(records),
         "finished": len(finished),
         "late": sum(record["late"] for record in records),
+        "failed": sum(bool(record["failure"]) and not record["late"] for record in records),
     }
     means = {
         name: [record[name] for record in finished if record[name] is not None] for name in ("tpr", "fpr", "f1", "shd")
@@ -110,12 +142,17 @@ def summed_up(records: Sequence[Record]) -> dict[str, Any]:
         **{key: entry for name, values in means.items() for key, entry in _banded(name, values, mean_band).items()},
         **_banded("seconds", times, median_band),
         **_banded("mean_seconds", times, mean_band),
+        "failure": _commonest(record["failure"] for record in records if record["failure"] and not record["late"]),
     }
 
 
 def _banded(name: str, values: ArrayLike, centre: Callable[[ArrayLike], Band]) -> dict[str, float | None]:
     named = zip((name, f"{name}_low", f"{name}_high"), centre(values), strict=True)
     return {key: None if math.isnan(end) else rounded(end) for key, end in named}
+
+
+def _commonest(words: Iterable[str]) -> str:
+    return next((word for word, _ in Counter(words).most_common(1)), "")
 
 
 def _known(score: float) -> float | None:

@@ -54,7 +54,8 @@ def _perfect_elimination(rows: Sequence[Row]) -> Claim:
     first = [row for row in _removals(rows) if row["example"] in chordal and row["after"] == "" and row["F"] == 0]
     losing = [f"{row['node']} in {row['example']} removes {row['removed']}" for row in first if row["R"]]
     return Claim(
-        "They coincide where the moral graph is chordal, when following a perfect elimination order",
+        "They coincide when following a perfect elimination order of a chordal graph (read of any DAG whose moral "
+        "graph is chordal; without v-structures it holds)",
         not losing if first else None,
         f"moral graphs that are chordal: {', '.join(chordal) or 'none'}; nodes that can begin such an order: "
         f"{len(first)}, of which {len(losing)} remove an edge that the elimination graph keeps ({'; '.join(losing)})",
@@ -167,7 +168,7 @@ def _dense(rows: Sequence[Row]) -> list[Claim]:
             f"and in {sum(row['R'] > 0 for row in early)} of {len(early)} before",
         ),
         Claim(
-            "… and then is exactly 1",
+            "In B_K, a node's removal score is exactly 1 once all later nodes are gone",
             set(scores) == {1},
             f"K = 4: R = {_listed(scores)} for nodes {_listed([row['node'] for row in sequence])}; "
             "the recovery needs only R > 0",

@@ -49,9 +49,7 @@ DEPTH = 2
 
 def plan(scope: Scope) -> list[Key]:
     """One cell for each example."""
-    made_by = revision(
-        measure, _graph, _removals, _states, _after, matrix, words, propositions.every_removal, propositions.trials
-    )
+    made_by = revision(measure, _graph, _removals, _states, _after, matrix, words, propositions)
     return [
         {
             "example": example,

@@ -17,6 +17,7 @@ from rfdag.bench import environments
 from rfdag.eliminate import OracleEngine, eliminate, replay
 from rfdag.eliminate.threads import one_blas_thread
 from rfdag.experiments import noiseless_claims, orderings
+from rfdag.experiments.draws import density_of, draw_dag
 from rfdag.experiments.statistics import mean_band, paired_difference, rounded
 from rfdag.experiments.study import Key, Record, Row, Scope, Study, revision
 from rfdag.graphs import moral_graph
@@ -79,16 +80,6 @@ class Outcome(NamedTuple):
     dag: Graph
     seconds: float
     capped: int
-
-
-def density_of(name: str, p: int) -> float:
-    """Return the probability of an edge that a density's name means.
-
-    >>> density_of("2/p", 50), density_of("1/2", 50)
-    (0.04, 0.5)
-    """
-    above, below = name.split("/")
-    return float(above) / (p if below == "p" else float(below))
 
 
 def plan(scope: Scope) -> list[Key]:
@@ -163,14 +154,6 @@ def ordered(dag: Graph, methods: Sequence[str], generator: np.random.Generator, 
     return records
 
 
-def draw_dag(p: int, density: str, generator: np.random.Generator) -> Graph:
-    """Return a random DAG with at least one edge: without any there is no ratio."""
-    while True:
-        dag = random_dag(p, density_of(density, p), generator)
-        if dag.any():
-            return dag
-
-
 def outcome(method: str, dag: Graph, generator: np.random.Generator) -> Outcome:
     """Let a method find an order of a DAG's nodes through the finite-field oracle, and return the DAG it induces.
 
@@ -223,6 +206,7 @@ def summed_up(records: Sequence[Record], kind: str, kinds: Sequence[str]) -> lis
 
 def _sums(graphs: Mapping[int, Record], by_rfd: Mapping[int, Record]) -> Row:
     ratio = mean_band([_ratio(record) for record in graphs.values()])
+    exact = mean_band([record["found"] == record["edges"] for record in graphs.values()])
     shared = sorted(graphs.keys() & by_rfd.keys())
     beyond = paired_difference([_ratio(graphs[at]) for at in shared], [_ratio(by_rfd[at]) for at in shared])
     return {
@@ -230,7 +214,9 @@ def _sums(graphs: Mapping[int, Record], by_rfd: Mapping[int, Record]) -> Row:
         "ratio": rounded(ratio.mean),
         "ratio_low": rounded(ratio.low),
         "ratio_high": rounded(ratio.high),
-        "exact": rounded(float(np.mean([record["found"] == record["edges"] for record in graphs.values()]))),
+        "exact": rounded(exact.mean),
+        "exact_low": rounded(exact.low),
+        "exact_high": rounded(exact.high),
         "beyond_rfd": rounded(beyond.mean),
         "beyond_rfd_low": rounded(beyond.low),
         "beyond_rfd_high": rounded(beyond.high),
@@ -250,7 +236,7 @@ def draw(rows: Sequence[Row]) -> dict[str, Any]:
     return {
         "noiseless": panels(rows, "density", others, beyond_the_truth, BEYOND),
         "noiseless-elimination-graph": panels(rows, "density", on_elimination_graph, beyond_the_truth, BEYOND),
-        "noiseless-exact": panels(rows, "density", METHODS, exactly, EXACTLY),
+        "noiseless-exact": panels(rows, "density", others, exactly, EXACTLY),
         "noiseless-time": panels(rows, "density", METHODS, _seconds, "seconds to the order"),
     }
 
@@ -292,7 +278,8 @@ def exactly(panel: Any, method: str, points: Sequence[Row]) -> None:
     """Put the share of exact recoveries into a panel."""
     from rfdag.experiments import look
 
-    look.curve(panel, method, [row["p"] for row in points], [100 * row["exact"] for row in points])
+    share, low, high = ([100 * row[name] for row in points] for name in ("exact", "exact_low", "exact_high"))
+    look.curve(panel, method, [row["p"] for row in points], share, low, high)
 
 
 def _seconds(panel: Any, method: str, points: Sequence[Row]) -> None:

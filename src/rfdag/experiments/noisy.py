@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from rfdag.bench.workloads import Workload
 from rfdag.experiments import noisy_claims
-from rfdag.experiments.contests import Entry, held, made_by, random_graphs, summed_up
+from rfdag.experiments.contests import Entry, entries_of, key_of, made_by, present, random_graphs, run, summed_up
 from rfdag.experiments.noiseless import DENSITIES
 from rfdag.experiments.noisy_claims import shown
 from rfdag.experiments.study import Key, Record, Row, Scope, Study
@@ -40,38 +41,26 @@ HOMES = tuple(dict.fromkeys(entry.home for entry in ENTRIES))
 
 def plan(scope: Scope) -> list[Key]:
     """List the cells: a data set with all methods of one environment, over their tuning values."""
-    homes = {home: [entry for entry in ENTRIES if entry.home == home] for home in HOMES}
+    made = made_by(measure)
+    limit = scope.allowed(5.0, 3.0)
     return [
-        {
-            "density": density,
-            "p": P,
-            "n": N,
-            "graph": graph,
-            "seed": scope.seed,
-            "home": home,
-            "calls": [[entry.method, entry.contender, list(_values(entry, scope))] for entry in entries],
-            "limit": scope.allowed(5.0, 3.0),
-            "version": version,
-            "revision": made_by(measure),
-        }
+        {"density": density, "home": home, "version": version, "revision": made}
+        | key_of(data_of(density), graph, scope.seed, entries, limit)
         for graph in range(scope.count(35, 3))
         for density in (QUICK_DENSITIES if scope.quick else DENSITIES)
-        for home, entries in homes.items()
-        for version in [entries[0].version(scope.peers)]
-        if version is not None
+        for home, version, entries in present(ENTRIES, scope, every=2)
     ]
 
 
-def _values(entry: Entry, scope: Scope) -> tuple[float, ...]:
-    return entry.values[::2] if scope.quick else entry.values
+def data_of(density: str) -> Workload:
+    """Return the data of a density."""
+    return random_graphs(f"noisy {density}", P, N, density)
 
 
 def measure(key: Key, scope: Scope) -> list[Record]:
     """Draw a data set and make the calls of one environment on it."""
-    name = f"noisy {key['density']}"
-    drawn = random_graphs(name, key["p"], key["n"], key["density"]).draw(key["seed"], key["graph"])
-    entries = [Entry(method, contender, tuple(values)) for method, contender, values in key["calls"]]
-    records = held(entries, drawn, key["limit"], scope.peers)
+    drawn = data_of(key["density"]).draw(key["seed"], key["graph"])
+    records = run(entries_of(key["calls"]), drawn, key["limit"], scope.peers)
     return [{"density": key["density"], "graph": key["graph"], **record} for record in records]
 
 
@@ -112,6 +101,7 @@ def draw_times(rows: Sequence[Row], kind: str = "density", picture: str = "time"
             color, marker, _ = look.style(method)
             panel.plot(*_columns(cut, "tpr", "seconds"), marker, color=color, markerfacecolor="white", zorder=3)
         panel.set(yscale="log", xlim=(0, 1), xlabel="true positive rate", ylabel="seconds a call")
+        panel.label_outer()
     look.legend(figure, [panel for panel, _ in axes])
     return {picture: figure}
 
@@ -127,6 +117,7 @@ def draw_rates(rows: Sequence[Row], kind: str = "density", picture: str = "roc")
         for method, points in shown(rows, name, kind):
             look.curve(panel, method, *_columns(points, "fpr", "tpr"))
         panel.set(xlim=(-0.01, 0.8), ylim=(0, 1), xlabel="false positive rate", ylabel="true positive rate")
+        panel.label_outer()
     look.legend(figure, [panel for panel, _ in axes])
     return {picture: figure}
 
@@ -141,7 +132,6 @@ def _panels(rows: Sequence[Row], kind: str) -> tuple[Any, list[tuple[Any, str]]]
     pairs = list(zip(axes.flat, names, strict=False))
     for panel, name in pairs:
         panel.set_title(f"density {name}" if kind == "density" else name)
-        panel.label_outer()
     return figure, pairs
 
 
@@ -185,7 +175,7 @@ RATES = (
     "Mean rates over the graphs, of adjacencies; the line is what guessing gives. Points where less than half of the "
     "calls ended within their time limit are left out. Areas are those under the curve up to a false positive rate of "
     f"{noisy_claims.MOST_FPR:g}, over their largest possible value: the mean TPR there, between points interpolated, "
-    "after the last one along a line to (1, 1)."
+    "after the last one along a line to (1, 1). A curve that the time limit cut off before that rate has none."
 )
 
 STUDIES = (

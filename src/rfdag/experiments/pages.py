@@ -58,11 +58,25 @@ class Outcome:
         parts.append(self._caption())
         if self.claims:
             parts += [f"{mark} What the paper says, and what was seen", claims_table(self.claims)]
-        shown = study.highlights(self.rows)
+        failures = _failures(self.rows)
+        if failures:
+            parts.append(f"Calls that failed, and are not in the figure: {failures}.")
+        shown = _without_empty_columns(study.highlights(self.rows))
         if shown:
             parts += [f"{mark} Numbers", tables.markdown(shown).strip()]
         parts.append(f"All numbers: [{study.name}.csv]({folder}{study.name}.csv). Again: `{self.command()}`.")
         return "\n\n".join(parts) + "\n"
+
+    @property
+    def verdicts(self) -> str:
+        """How many claims held, in words.
+
+        >>> from rfdag.experiments.catalogue import chosen
+        >>> Outcome(chosen(["examples"])[0], Scope(), [], {}, [Claim("", True, ""), Claim("", None, "")]).verdicts
+        '1 held, 1 cannot tell'
+        """
+        counts = {words: sum(claim.held is held for claim in self.claims) for held, words in VERDICTS.items()}
+        return ", ".join(f"{count} {words.strip('*')}" for words, count in counts.items() if count)
 
     def command(self) -> str:
         """Return the command that makes these files.
@@ -81,9 +95,15 @@ class Outcome:
         return shlex.join(words)
 
     def _caption(self) -> str:
-        present = [version for home in self.study.homes for version in _versions(home, self.scope.peers)]
-        words = [f"Seed {self.scope.seed}; rfdag {environments.own_version()}"]
-        words[0] += f"; {', '.join(present)}." if present else "."
+        peers = [home for home in self.study.homes if home != environments.OWN]
+        versions = [f"rfdag {environments.own_version()}"]
+        versions += [version for home in peers for version in _versions(home, self.scope.peers)]
+        words = [f"Seed {self.scope.seed}; {', '.join(versions)}."]
+        counts = [row["graphs"] for row in self.rows if row.get("graphs")]
+        if counts:
+            words.append(f"Graphs a point: {max(counts)}.")
+        if self.scope.limit is not None:
+            words.append(f"Time limit, instead of what is said above: {self.scope.limit:g} s.")
         if self.left_out:
             words.append(
                 f"Left out, since not installed: {', '.join(self.left_out)} (`rfdag bench --setup` installs them)."
@@ -93,7 +113,7 @@ class Outcome:
         return f"*{' '.join(words)}*"
 
 
-def claims_table(claims: Sequence[Claim], figure: str | None = None) -> str:
+def claims_table(claims: Sequence[Claim]) -> str:
     """Return claims as a Markdown table.
 
     >>> print(claims_table([Claim("RFD is ahead", True, "1.00 against 1.02")]))
@@ -102,8 +122,7 @@ def claims_table(claims: Sequence[Claim], figure: str | None = None) -> str:
     | RFD is ahead | held | 1.00 against 1.02 |
     """
     rows = [
-        ({} if figure is None else {"figure": figure})
-        | {
+        {
             "statement": _in_a_cell(claim.statement),
             "what was seen": VERDICTS[claim.held],
             "numbers": _in_a_cell(claim.numbers),
@@ -136,6 +155,27 @@ def _overview(outcomes: Sequence[Outcome]) -> str:
             f"| {link} | {_in_a_cell(claim.statement)} | {VERDICTS[claim.held]} |" for claim in outcome.claims
         ]  # fmt: skip
     return "\n".join(lines)
+
+
+def _without_empty_columns(rows: Sequence[Row]) -> list[Row]:
+    """Return rows without the columns in which none of them has an entry.
+
+    >>> _without_empty_columns([{"p": 1, "n": None}, {"p": 2, "n": None}])
+    [{'p': 1}, {'p': 2}]
+    """
+    filled = {name for row in rows for name, entry in row.items() if entry not in (None, "")}
+    return [{name: entry for name, entry in row.items() if name in filled} for row in rows]
+
+
+def _failures(rows: Sequence[Row]) -> str:
+    """Return, method by method, how many calls failed, and the words of the last that did."""
+    counts: dict[str, int] = {}
+    words: dict[str, str] = {}
+    for row in rows:
+        if row.get("failed"):
+            counts[row["method"]] = counts.get(row["method"], 0) + row["failed"]
+            words[row["method"]] = _in_a_cell(str(row["failure"]))
+    return "; ".join(f"{method}, {count} ({words[method]})" for method, count in counts.items())
 
 
 def _anchor(title: str) -> str:

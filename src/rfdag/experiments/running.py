@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,6 @@ from typing import Any, NamedTuple
 from rfdag.errors import FileError, OptionError
 from rfdag.experiments.study import Key, Record, Scope, Study
 from rfdag.journal import Journal
-from rfdag.progress import Progress
 
 CONNECT_WITHIN = 10
 """Seconds in which a Dask scheduler has to answer."""
@@ -49,65 +49,75 @@ class Completed(NamedTuple):
     """Cells that this run has added."""
     foreign: int
     """Cells in the same file that belong to other settings or versions, and were not used."""
+    troubles: list[str]
+    """What went wrong in the cells that failed; the same command tries them again."""
 
 
-def complete(study: Study, scope: Scope, folder: Path, workers: Workers, progress: Progress) -> Completed:
-    """Run the cells of a study that the folder does not hold yet; return the records of all.
+class Run:
+    """A study in a folder, with the cells it still lacks.
 
     A run that was ended goes on where it was. A cell is recognised by all that its outcome depends on, so that one
     made with another setting or version is neither used nor lost.
     """
-    plan = {_canonical(key): key for key in study.plan(scope)}
-    journal = Journal(folder / "cells" / f"{study.cells}.jsonl")
-    known, foreign = _read(journal, plan)
-    todo = [key for name, key in plan.items() if name not in known]
-    fresh = 0
-    total = sum(map(study.cost, todo))
-    spent = 0.0
-    report = progress.stage(study.name)
-    found = [record for records in known.values() for record in records]
 
-    def worthwhile() -> Iterator[Key]:
+    def __init__(self, study: Study, scope: Scope, folder: Path) -> None:
+        self.study, self.scope = study, scope
+        plan = {_canonical(key): key for key in study.plan(scope)}
+        self._journal = Journal(folder / "cells" / f"{study.cells}.jsonl")
+        known, self._foreign = _read(self._journal, plan)
+        self._found = [record for records in known.values() for record in records]
+        self._todo = [key for name, key in plan.items() if name not in known]
+
+    @property
+    def cost(self) -> float:
+        """About how many seconds of one core the missing cells take."""
+        return sum(map(self.study.cost, self._todo))
+
+    def complete(self, workers: Workers, report: Callable[[float], None] = lambda spent: None) -> Completed:
+        """Run the missing cells, keep each as it completes, and tell ``report`` the cost spent so far."""
+        troubles: list[str] = []
+        fresh, self._spent = 0, 0.0
+        for key, outcome in self._measured(workers):
+            if isinstance(outcome, str):
+                troubles.append(outcome)
+            else:
+                self._journal.write({"cell": key, "records": outcome})
+                self._found += outcome
+                fresh += 1
+            self._spent += self.study.cost(key)
+            report(self._spent)
+        report(self.cost)
+        return Completed(self._found, fresh, self._foreign, troubles)
+
+    def _measured(self, workers: Workers) -> Iterator[tuple[Key, list[Record] | str]]:
+        from joblib import Parallel, delayed
+
+        if not self._todo:
+            return
+        with workers.ready():
+            # A batch of one: a cell is to be kept when it completes, not when its neighbours do.
+            run = Parallel(return_as="generator_unordered", batch_size=1)
+            yield from run(delayed(_measure)(self.study.measure, key, self.scope) for key in self._worthwhile())
+
+    def _worthwhile(self) -> Iterator[Key]:
         """Yield cells one by one as workers become free, so that what was found so far can tell whether they matter."""
-        nonlocal spent
-        for key in todo:
-            if study.pointless(key, found):
-                spent += study.cost(key)
+        for key in self._todo:
+            if self.study.pointless(key, self._found):
+                self._spent += self.study.cost(key)
             else:
                 yield key
 
-    for key, records in _measured(study, scope, worthwhile(), workers, len(todo)):
-        journal.write({"cell": key, "records": records})
-        found += records
-        fresh += 1
-        spent += study.cost(key)
-        report(min(spent / total, 1.0))
-    return Completed(found, fresh, foreign)
 
-
-def _measured(
-    study: Study, scope: Scope, keys: Iterator[Key], workers: Workers, count: int
-) -> Iterator[tuple[Key, list[Record]]]:
-    from joblib import Parallel, delayed
-
-    if not count:
-        return
-    with workers.ready():
-        # A batch of one: a cell is to be kept when it completes, not when its neighbours do.
-        run = Parallel(return_as="generator_unordered", batch_size=1)
-        yield from run(delayed(_measure)(study, key, scope) for key in keys)
-
-
-def _measure(study: Study, key: Key, scope: Scope) -> tuple[Key, list[Record]]:
+def _measure(measure: Callable[[Key, Scope], list[Record]], key: Key, scope: Scope) -> tuple[Key, list[Record] | str]:
+    """Run one cell; return its records, or what went wrong."""
     from threadpoolctl import threadpool_limits
 
     try:
         # As many cells run at once as there are cores.
         with threadpool_limits(1):
-            return key, study.measure(key, scope)
-    except Exception as problem:
-        problem.add_note(f"This happened in the cell {_canonical(key)} of {study.name}.")
-        raise
+            return key, measure(key, scope)
+    except Exception:
+        return key, f"in the cell {_canonical(key)}:\n{traceback.format_exc()}"
 
 
 def _read(journal: Journal, plan: dict[str, Key]) -> tuple[dict[str, list[Record]], int]:

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from rfdag.bench import environments
@@ -108,10 +109,10 @@ class Study:
         return self.runs or self.name
 
 
-def revision(*functions: Callable[..., Any]) -> str:
-    """Return a digest of the functions that make a study's numbers; it belongs into the keys of the cells.
+def revision(*sources: Callable[..., Any] | ModuleType) -> str:
+    """Return a digest of the functions and modules that make a study's numbers; it belongs into the keys of the cells.
 
     So a run that is taken up after they were edited does not mix old numbers with new ones.
     """
-    text = "".join(inspect.getsource(function) for function in functions)
+    text = "".join(inspect.getsource(source) for source in sources)
     return hashlib.sha256(text.encode()).hexdigest()[:8]

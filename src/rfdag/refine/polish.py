@@ -5,6 +5,7 @@ Then, if asked, iterated: disturb the best order a little, descend again, keep w
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -27,6 +28,9 @@ SIDE_BY_SIDE = 4
 
 IMPROVED = 1e-6
 """Fall of a score that is more than rounding."""
+
+ROUNDING = 1e-9
+"""Share of a score below which a difference is rounding."""
 
 MOST_FRUITLESS, COST_OF_PATIENCE = 20, 240_000
 """Restarts in a row without success after which "auto" stops: the first, or fewer if Σ |parents|³ is large."""
@@ -65,6 +69,7 @@ def descend(
     deadline = deadline or Deadline()
     p = len(scored.order)
     moves = 0
+    least = math.inf
     while not scored.settled:
         waiting = generator.permutation(scored.stale)
         moved = 0
@@ -79,6 +84,11 @@ def descend(
             if not thorough:
                 break
             scored.doubt_all()
+        elif scored.total < least - ROUNDING * abs(scored.total):
+            least = scored.total
+        else:
+            # On nearly dependent columns, changes may gain no more than rounding, and go round in circles for ever.
+            scored.settled = True
     return moves
 
 
