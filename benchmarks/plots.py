@@ -27,7 +27,9 @@ def main() -> None:
     }
     FIGURES.mkdir(parents=True, exist_ok=True)
     for kind, axes in pictures.items():
-        axes.figure.savefig(FIGURES / f"plots-{kind}.svg", metadata={"Date": None})
+        figure = axes.get_figure(root=True)
+        assert figure is not None
+        figure.savefig(FIGURES / f"plots-{kind}.svg", metadata={"Date": None})
 
 
 if __name__ == "__main__":

@@ -205,7 +205,7 @@ def _places(members: list[Integers], n_points: int) -> Numbers:
 
 def _evenly(count: int) -> Numbers:
     """Return places around 0, so that layers of unequal size have a common middle."""
-    return np.arange(count) - (count - 1) / 2
+    return np.arange(count, dtype=np.float64) - (count - 1) / 2
 
 
 def _means(place: Numbers, near: Integers, far: Integers) -> Numbers:

@@ -51,8 +51,8 @@ def draw_matrix(result: Result, ax: Axes | None, graph: Kind, weights: Weights) 
     _write(axes, result, span, len(rows))
     if meaning and len(rows):
         bar = axes.figure.colorbar(shown, ax=axes, shrink=0.6, label=meaning)
-        marks = np.linspace(0, 1, 6)
-        bar.set_ticks(FAINTEST + (1 - FAINTEST) * marks, labels=[f"{mark:.1f}" for mark in marks])
+        marks = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+        bar.set_ticks([FAINTEST + (1 - FAINTEST) * mark for mark in marks], labels=[f"{mark:.1f}" for mark in marks])
         bar.ax.set_ylim(FAINTEST, 1)
     return axes
 

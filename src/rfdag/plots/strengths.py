@@ -36,10 +36,11 @@ def strengths(result: Result, weights: Weights) -> Strengths:
         weights = "equal" if result.partial_correlations is None else "partial_correlation"
     if isinstance(weights, str):
         return _named(result, weights, sources, targets)
-    if isinstance(weights, Mapping):
-        found = _of_mapping(result, weights, sources, targets)
-    else:
-        found = entries_at(_checked(result, weights), sources, targets)
+    found = (
+        _of_mapping(result, weights, sources, targets)
+        if isinstance(weights, Mapping)
+        else entries_at(_checked(result, weights), sources, targets)
+    )
     return Strengths(_scaled(result, np.asarray(found, np.float64), sources, targets, at_least=1.0), "weight")
 
 
@@ -73,8 +74,8 @@ def _of_mapping(
     return [weights.get((i, j), weights.get((j, i), 0.0)) for i, j in pairs]
 
 
-def _checked(result: Result, weights: ArrayLike) -> Any:
-    matrix = weights.tocsr() if issparse(weights) else np.asarray(weights)
+def _checked(result: Result, weights: Any) -> Any:
+    matrix: Any = weights.tocsr() if issparse(weights) else np.asarray(weights)
     p = len(result.names)
     if matrix.shape != (p, p) or matrix.dtype.kind not in "biuf":
         raise OptionError(
