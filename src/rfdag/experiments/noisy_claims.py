@@ -133,14 +133,15 @@ def roc_claims(rows: Sequence[Row], kind: str = "density") -> list[Claim]:
             ahead &= own > known[most]
             leads.append(f"{density}: {own:.3f} against {known[most]:.3f} ({most})")
     where = f"area up to FPR {MOST_FPR:g}"
+    everywhere = "at every density" if kind == "density" else "in every panel"
     return [
         Claim(
-            f"all algorithms perform similarly ({where}, of 1, within {SIMILAR:g} at every {kind})",
+            f"all algorithms perform similarly ({where}, of 1, within {SIMILAR:g} {everywhere})",
             similar if spreads else None,
             "; ".join(spreads),
         ),
         Claim(
-            f"beyond the paper: {BEYOND} has a larger {where} than all of them at every {kind}",
+            f"beyond the paper: {BEYOND} has a larger {where} than all of them {everywhere}",
             ahead if leads else None,
             "; ".join(leads),
         ),

@@ -160,7 +160,7 @@ def _fit(by_size: Sequence[Sequence[Record]]) -> Row:
     """
     small = [records for records in by_size if records[0]["p"] <= EDGES_UP_TO]
     large = by_size[len(small) :]
-    by_size = large if len(large) > 2 else small if len(small) > 1 else by_size
+    by_size = large if len(large) > 3 else small if len(small) > 1 else by_size
     upper = [record for records in by_size[min(len(by_size) // 2, len(by_size) - 2) :] for record in records]
     law = growth([record["p"] for record in upper], [record["seconds"] for record in upper])
     # Two graphs give an exponent but no error of it.
@@ -175,7 +175,7 @@ def _fit(by_size: Sequence[Sequence[Record]]) -> Row:
 
 
 def _row(kind: str, records: Sequence[Record]) -> dict[str, Any]:
-    """Return what rows of both kinds tell, and room for the rest; p is the least of the sizes."""
+    """Return what rows of both kinds tell, and room for the rest; p is the least of the sizes, p_to the largest."""
     family, given, depth = _curve(records[0])
     empty = ("seconds", "seconds_low", "seconds_high", "exponent", "exponent_low", "exponent_high", "factor", "bound")
     return {
@@ -184,6 +184,7 @@ def _row(kind: str, records: Sequence[Record]) -> dict[str, Any]:
         "input": given,
         "w": depth,
         "p": min(record["p"] for record in records),
+        "p_to": max(record["p"] for record in records),
         "graphs": len(records),
         "capped": sum(record["capped"] > 0 for record in records),
         **dict.fromkeys(empty),
@@ -224,7 +225,7 @@ def _draw_curve(panel: Any, rows: Sequence[Row], method: str) -> None:
     look.curve(panel, method, sizes, [row["seconds"] for row in points], low, high)
     if fit is None:
         return
-    ends = np.array([fit["p"], sizes[-1]], dtype=float)
+    ends = np.array([fit["p"], fit["p_to"]], dtype=float)
     law = fit["factor"] * ends ** fit["exponent"]
     panel.plot(ends, law, color=palette.BLACK, linewidth=0.8)
     panel.plot(ends, law[0] * (ends / ends[0]) ** fit["bound"], color=palette.GREY, linewidth=0.7, linestyle=":")
@@ -239,7 +240,9 @@ def claims(rows: Sequence[Row]) -> list[Claim]:
 def _bounded(fits: Sequence[Row], depth: int) -> Claim:
     bound = depth + 3
     statement = f"RFD with depth {depth} takes O(p^{bound}) time (fitted exponents with their 95 % intervals)"
-    told = "; ".join(f"{row['family']}, {row['input']}: {_exponent(row)} from p = {row['p']} on" for row in fits)
+    told = "; ".join(
+        f"{row['family']}, {row['input']}: {_exponent(row)} for p = {row['p']} … {row['p_to']}" for row in fits
+    )
     capped = sum(row["capped"] for row in fits)
     paths = f"paths were dropped in {capped} runs" if capped else "no path was dropped"
     return Claim(statement, _all_within(fits, bound), f"{told}; {paths}" if fits else "nothing was fitted")
@@ -278,7 +281,7 @@ ABOUT = (
     "neighbours a node. The number of paths followed is not capped, unlike in `rfdag.learn` by default; sizes go as "
     "far as a call is expected to stay within ten seconds. Looking ahead costs only where no removal is certified at "
     "once, which is rare at density ½. Above 200 variables the list of edges of each step is no longer kept, which "
-    "saves time; so a law is fitted to the sizes above if there are three or more, and otherwise to those below."
+    "saves time; so a law is fitted to the sizes above if there are four or more, and otherwise to those below."
 )
 
 STUDIES = (
