@@ -187,7 +187,7 @@ def test_a_time_limit_is_shared_out(rows):
 def test_a_failing_block_stops_the_others(rows, monkeypatch):
     stopped = threading.Event()
 
-    def learn_one(table, columns, settings, threads, deadline):
+    def learn_one(table, columns, settings, threads, deadline, knowledge):
         if len(columns) == max(map(len, components(rows))):
             raise KeyboardInterrupt
         while not deadline.passed():

@@ -127,11 +127,11 @@ def test_an_interrupted_first_descent_keeps_the_beams(rows, monkeypatch):
 def _interrupted_later(scored):
     calls = []
 
-    def counted(*args):
+    def counted(*args, **options):
         calls.append(args)
         if len(calls) > 4:
             raise KeyboardInterrupt
-        return scored(*args)
+        return scored(*args, **options)
 
     return counted
 
