@@ -29,6 +29,4 @@ def pytest_terminal_summary(terminalreporter):
         missing = [name for name, version in sorted(found.items()) if not version]
         terminalreporter.line(f"ran: {', '.join(there) or 'none'}")
         terminalreporter.line(f"not installed: {', '.join(missing) or 'none'}")
-        terminalreporter.line(
-            "by documented format only, never run: pcalg and dagitty (R), Tetrad (Java)"
-        )
+        terminalreporter.line("by documented format only, never run: pcalg and dagitty (R), Tetrad (Java)")
