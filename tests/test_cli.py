@@ -203,3 +203,10 @@ def test_progress_bar_on_a_terminal_only():
     assert "50%" in shown
     silent = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert silent.stderr == b""
+
+
+def test_the_program_starts_without_loading_numerics():
+    """Asking for help, or completing a word, must not wait for them."""
+    code = "import sys, rfdag.cli; print([name for name in ('numpy', 'scipy', 'numba') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
@@ -24,11 +24,12 @@ from rich.table import Table
 import rfdag
 from rfdag.bench.command import register as register_bench
 from rfdag.bootstrap_command import register as register_bootstrap
-from rfdag.compliance import summed_up
-from rfdag.effects.command import register as register_effect
+from rfdag.effect_command import register as register_effect
 from rfdag.errors import GraphError, NumericalWarning, OptionError, RfdagError, listed
 from rfdag.experiments.command import register as register_reproduce
-from rfdag.files import TextFormat
+
+if TYPE_CHECKING:
+    from rfdag.files import TextFormat
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -295,6 +296,8 @@ def learn(
 
         files = write_folder(out, _files_of(result))
     if report is not None:
+        from rfdag.files import TextFormat
+
         form = TextFormat(None if delimiter is None else DELIMITERS.get(delimiter, delimiter), decimal, header)
         files.append(_write_report(result, report, truth, data if input is Input.DATA else None, form))
     if as_json:
@@ -497,6 +500,8 @@ def _print_result(result: rfdag.Result, files: list[Path]) -> None:
     if result.path:
         _print_path(console, result)
     if result.compliance:
+        from rfdag.compliance import summed_up
+
         console.print(f"\n[bold]Knowledge[/bold]: {_escape(summed_up(result.compliance))}", highlight=False)
     for warning in result.warnings:
         console.print(f"[yellow]Warning:[/yellow] {_escape(warning)}", highlight=False)

@@ -18,7 +18,6 @@ from rich.table import Table
 
 from rfdag.bench.environments import FOLDER as PEERS
 from rfdag.errors import OptionError
-from rfdag.plots.plotting import require_matplotlib
 
 if TYPE_CHECKING:
     from rfdag.experiments.pages import Outcome
@@ -72,6 +71,7 @@ def reproduce(
     from rfdag.experiments import catalogue
     from rfdag.experiments.running import Workers
     from rfdag.experiments.study import Scope
+    from rfdag.plots.plotting import require_matplotlib
 
     if show_list:
         _list(catalogue.chosen([catalogue.EVERYTHING]), as_json)
