@@ -23,7 +23,10 @@ from rich.table import Table
 
 import rfdag
 from rfdag.bench.command import register as register_bench
-from rfdag.bootstrap_command import register as register_bootstrap
+from rfdag.commands.bootstrap import register as register_bootstrap
+from rfdag.commands.choices import DELIMITERS
+from rfdag.commands.speech import escape as _escape
+from rfdag.commands.speech import printable as _printable
 from rfdag.effect_command import register as register_effect
 from rfdag.errors import GraphError, NumericalWarning, OptionError, RfdagError, listed
 from rfdag.experiments.command import register as register_reproduce
@@ -72,7 +75,6 @@ OPTIONS = {
     "density": "--density",
     "degree": "--degree",
 }
-DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
@@ -561,14 +563,3 @@ def _matrix(path: Path, names: list[str], edges: set[tuple[str, str]]) -> Any:
 
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def _printable(text: object) -> str:
-    """Return text without characters that would steer a terminal or break a line."""
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in str(text))
-
-
-def _escape(text: object) -> str:
-    from rich.markup import escape
-
-    return escape(_printable(text))

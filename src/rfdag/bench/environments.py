@@ -24,7 +24,7 @@ FOLDER = Path(".peers")
 OWN = "rfdag"
 """The environment of this package itself."""
 
-AROUND = ("bench", "cli.py", "experiments", "journal.py")
+AROUND = ("bench", "cli.py", "commands", "experiments", "journal.py")
 """Parts of this package that call what is compared and have no influence on it."""
 
 LISTS = Path(__file__).parent / "peers"

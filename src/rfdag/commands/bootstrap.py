@@ -79,7 +79,7 @@ def bootstrap(
 ) -> None:
     """Learn again from rows drawn anew, and tell how often each edge and direction is found."""
     import rfdag
-    from rfdag.cli import DELIMITERS
+    from rfdag.commands.choices import DELIMITERS
     from rfdag.consensus import require_threshold
     from rfdag.experiments.running import Workers
 
@@ -151,7 +151,7 @@ def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def _tell(found: Bootstrap, edges: Sequence[Any], threshold: float, files: Sequence[Path]) -> None:
-    from rfdag.cli import _escape
+    from rfdag.commands.speech import escape
     from rfdag.frequencies import SURE, drawn_in_words
 
     console = Console()
@@ -170,7 +170,7 @@ def _tell(found: Bootstrap, edges: Sequence[Any], threshold: float, files: Seque
     for pair in found.pairs[:PAIRS_SHOWN]:
         arrow = "→" if pair.forward >= pair.frequency / 2 else "–"
         shares = [f"{share:.2f}" for share in pair[2:]]
-        pairs.add_row(_escape(pair.source), arrow, _escape(pair.target), *shares)
+        pairs.add_row(escape(pair.source), arrow, escape(pair.target), *shares)
     if found.pairs:
         console.print(pairs, highlight=False)
     _tell_rest(console, len(found.pairs) - PAIRS_SHOWN)
@@ -179,7 +179,7 @@ def _tell(found: Bootstrap, edges: Sequence[Any], threshold: float, files: Seque
     for heading in ("median", "interval"):
         places.add_column(heading, justify="right")
     for rank in sorted(found.ranks, key=lambda rank: (rank.median, rank.mean))[:RANKS_SHOWN]:
-        places.add_row(_escape(rank.variable), f"{rank.median:g}", f"{rank.lower:.0f} – {rank.upper:.0f}")
+        places.add_row(escape(rank.variable), f"{rank.median:g}", f"{rank.lower:.0f} – {rank.upper:.0f}")
     console.print(places, highlight=False)
     _tell_rest(console, len(found.ranks) - RANKS_SHOWN)
     console.print(
@@ -190,7 +190,7 @@ def _tell(found: Bootstrap, edges: Sequence[Any], threshold: float, files: Seque
     if files:
         console.print("\n[bold]Written[/bold]")
     for path in files:
-        console.print(f"  {_escape(path)}", highlight=False, soft_wrap=True)
+        console.print(f"  {escape(path)}", highlight=False, soft_wrap=True)
 
 
 def _tell_rest(console: Console, more: int) -> None:

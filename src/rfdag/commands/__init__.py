@@ -1,0 +1,1 @@
+"""The commands of the program, one file each; `rfdag.cli` puts them together."""
