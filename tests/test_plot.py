@@ -213,6 +213,49 @@ def test_the_axes_given_are_used_and_small_ones_leave_names_out(learnt):
     assert len(links(tiny)) == len(result.edges)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_all_of_the_legend_is_seen_however_small_the_graph(seed):
+    dag = simulate.random_dag(4 + 3 * seed, degree=2, rng=seed)
+    rows = simulate.sample(simulate.linear_sem(dag, rng=seed), 40, rng=seed)
+    result = rfdag.learn(rows, rule="rfd", alpha=0.05)
+    for axes in (result.plot("graph"), result.plot(truth=dag), result.plot("graph", graph="dag", weights="equal")):
+        check_words_inside(axes)
+        assert all(axes.figure.bbox.y0 <= text.get_window_extent().y0 for text in axes.get_legend().get_texts())
+
+
+def test_a_legend_wraps_on_narrow_axes(learnt):
+    result, dag = learnt
+    wide = result.plot(truth=dag, ax=Figure(figsize=(9, 4)).add_axes((0, 0.2, 1, 0.8)))
+    narrow = result.plot(truth=dag, ax=Figure(figsize=(3, 4)).add_axes((0, 0.3, 1, 0.7)))
+    check_words_inside(wide)
+    check_words_inside(narrow)
+    heights_of = [
+        {round(text.get_window_extent().y0) for text in axes.get_legend().get_texts()} for axes in (wide, narrow)
+    ]
+    assert len(heights_of[0]) == 1 < len(heights_of[1])
+
+
+def test_long_names_that_begin_and_end_alike_are_told_apart_in_every_picture():
+    names = [f"the amount of substance number {at} in the blood of the patients" for at in range(12)]
+    result = oracle(simulate.random_dag(12, degree=2, rng=0), names=names)
+    shown = [
+        {text.get_text() for text in words(result.plot(kind)) if "…" in text.get_text()}
+        for kind in ("graph", "order", "trace")
+    ]
+    assert len(shown[0]) == 12
+    assert all(any(f" {at} in" in text for text in shown[0]) for at in range(12))
+    assert shown[0] == shown[1] == shown[2]
+
+
+def test_a_hub_with_forty_children_has_a_readable_shape():
+    hub = np.zeros((41, 41))
+    hub[0, 1:] = 1
+    axes = oracle(hub).plot(graph="dag")
+    check_words_inside(axes)
+    wide, tall = axes.figure.get_size_inches()
+    assert 0.5 < wide / tall < 2
+
+
 def test_an_empty_graph_is_drawn_calmly(empty):
     axes = empty.plot()
     assert not links(axes)
@@ -221,6 +264,9 @@ def test_an_empty_graph_is_drawn_calmly(empty):
     check_words_inside(axes)
     assert "no edges" in empty.plot("matrix").get_xlabel()
     assert len(empty.plot(truth=np.zeros((7, 7))).get_legend().get_texts()) == 5
+    for kind in ("matrix", "order", "trace"):
+        check_words_inside(empty.plot(kind))
+    assert empty.plot("trace").get_ylim()[1] >= 1
 
 
 @pytest.mark.parametrize("kind", ["graph", "matrix", "order", "trace", "truth"])
@@ -289,6 +335,14 @@ def test_possible_places_are_those_of_all_orders(seed):
         earliest, latest = possible_places(graph, np.arange(5))
         assert (earliest == places.min(axis=0)).all()
         assert (latest == places.max(axis=0)).all()
+
+
+def test_many_places_are_one_area_without_gaps():
+    dag = simulate.random_dag(400, degree=2, rng=0)
+    area = oracle(dag).plot("order").collections[0].get_paths()[0]
+    earliest, latest = possible_places(dag, np.arange(400))
+    assert all(area.contains_point((200.5, row)) for row in np.arange(10.25, 390, 7))
+    assert area.get_extents().width <= latest.max() - earliest.min()
 
 
 def test_the_order_with_its_intervals(learnt):

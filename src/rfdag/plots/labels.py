@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable
 from functools import lru_cache
 from typing import Any
 
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.textpath import text_to_path
+
+from rfdag.plots.shortening import shortened
 
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
 """Options of every text that shows a name: dollars and underscores are letters like others."""
@@ -17,19 +18,13 @@ UNKNOWN = "\N{WHITE SQUARE}"
 
 
 def labels(names: Iterable[Hashable], longest: int = 18) -> list[str]:
-    """Return a label for each name; of long ones the middle is left out, and equal ones are numbered.
+    """Return a label for each name: short, of letters that the font has.
 
     >>> labels(["age", "income of the household in thousands", 3, "3"])
     ['age', 'income of t…usands', '3', '3 (2)']
     """
-    taken: Counter[str] = Counter()
     known = _letters()
-    found = []
-    for name in names:
-        text = _shortened(_one_line(name, known), longest)
-        taken[text] += 1
-        found.append(text if taken[text] == 1 else f"{text} ({taken[text]})")
-    return found
+    return shortened([_one_line(name, known) for name in names], longest)
 
 
 def width_of(text: str, size: float) -> float:
@@ -40,14 +35,6 @@ def width_of(text: str, size: float) -> float:
     """
     width, _, _ = text_to_path.get_text_width_height_descent(text, FontProperties(size=size), ismath=False)
     return float(width)
-
-
-def _shortened(text: str, longest: int) -> str:
-    if len(text) <= longest:
-        return text
-    # Columns often begin alike, and differ in their ends.
-    tail = (longest - 1) * 2 // 5
-    return f"{text[: longest - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def _one_line(name: Hashable, known: frozenset[int]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
@@ -11,8 +12,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from rfdag.plots import palette
-from rfdag.plots.canvas import own_axes, size_in_points
-from rfdag.plots.labels import PLAIN, labels
+from rfdag.plots.canvas import LARGEST, LEAST, own_axes, size_in_points
+from rfdag.plots.labels import PLAIN, labels, width_of
 from rfdag.plots.sheet import BOX, FONT, Sheet, laid_out
 from rfdag.plots.strokes import Stroke, handle
 
@@ -20,7 +21,11 @@ SMALLEST_FONT = 3.5
 """Below this size, in points, names are left out."""
 MARGIN = 10.0
 LEGEND = 0.38
-"""Height in inches of the strip with the legend."""
+"""Height in inches of the strip with a legend of one row."""
+LEGEND_ROW = 0.21
+"""Height in inches of every further row."""
+HANDLE, HANDLE_GAP, ENTRY_GAP = 2.6, 0.8, 1.4
+"""Lengths of a legend, in parts of its font's size: a piece of line, from it to its text, between entries."""
 
 
 class Link(NamedTuple):
@@ -61,7 +66,9 @@ def draw_network(
     sheet = laid_out(texts, ends)
     left, right, low, high = sheet.extent
     wide, tall = right - left + 2 * MARGIN, high - low + 2 * MARGIN
-    axes = own_axes(wide / 72, tall / 72, below=LEGEND) if ax is None else ax
+    if not links:
+        legend = [*legend, Entry("no edges")]
+    axes = _own_axes(wide, tall, legend) if ax is None else ax
     room = size_in_points(axes)
     # Never larger than life: a small graph on large axes stays a small graph.
     scale = min(room[0] / wide, room[1] / tall, 1.0)
@@ -70,8 +77,26 @@ def draw_network(
         _draw_link(axes, link, course, scale)
     _draw_nodes(axes, sheet, texts, scale)
     told = [] if FONT * scale >= SMALLEST_FONT else [Entry("too many names to show here")]
-    _draw_legend(axes, [*legend, *told, *([] if links else [Entry("no edges")])])
+    _draw_legend(axes, [*legend, *told], room[0])
     return axes
+
+
+def _own_axes(wide: float, tall: float, legend: Sequence[Entry]) -> Axes:
+    """Return axes on a figure that has the shape of the sheet, and room for all rows of the legend below it."""
+    shrunk = min(1.0, 72 * LARGEST[0] / wide, 72 * LARGEST[1] / tall)
+    width = max(LEAST[0], shrunk * wide / 72)
+    rows = math.ceil(len(legend) / _columns(legend, 72 * width))
+    return own_axes(width, shrunk * tall / 72, below=LEGEND + LEGEND_ROW * (rows - 1))
+
+
+def _columns(legend: Sequence[Entry], room: float) -> int:
+    """Return in how many columns the entries fit side by side, filled one column after the other."""
+    widths = [FONT * (HANDLE + HANDLE_GAP) + width_of(entry.text, FONT) for entry in legend]
+    for columns in range(len(widths), 1, -1):
+        widest = [float(part.max()) for part in np.array_split(widths, columns)]
+        if sum(widest) + FONT * ENTRY_GAP * columns <= room:
+            return columns
+    return 1
 
 
 def _set_up(axes: Axes, centre: tuple[float, float], size: tuple[float, float]) -> None:
@@ -120,16 +145,17 @@ def _draw_nodes(axes: Axes, sheet: Sheet, texts: Sequence[str], scale: float) ->
             )
 
 
-def _draw_legend(axes: Axes, legend: Sequence[Entry]) -> None:
+def _draw_legend(axes: Axes, legend: Sequence[Entry], room: float) -> None:
     axes.legend(
         [entry.handle for entry in legend],
         [entry.text for entry in legend],
         loc="upper center",
         bbox_to_anchor=(0.5, 0.0),
         borderaxespad=0.2,
-        ncols=max(len(legend), 1),
+        ncols=_columns(legend, room),
         frameon=False,
         fontsize=FONT,
-        handlelength=2.6,
-        columnspacing=1.4,
+        handlelength=HANDLE,
+        handletextpad=HANDLE_GAP,
+        columnspacing=ENTRY_GAP,
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from rfdag.errors import OptionError, listed
@@ -21,23 +22,21 @@ if TYPE_CHECKING:
 Ranks = Mapping[Hashable, Sequence[float]]
 ROW = 0.2
 """Height of a variable in inches, where there are few."""
+BARS_UP_TO = 150
+"""Number of variables up to which each has a bar of its own."""
 
 
 def draw_order(result: Result, ax: Axes | None, ranks: Ranks | None) -> Axes:
     """Draw the variables from top to bottom in causal order, each at its place.
 
-    A pale bar spans the places that the DAG leaves open to a variable; a line, where ``ranks`` gives (low, median,
-    high) of each, its interval, with a dot at the median.
+    A pale bar (an area where they are many) spans the places that the DAG leaves open to a variable; a line, where
+    ``ranks`` gives (low, median, high) of each, its interval, with a dot at the median.
     """
     p = len(result.names)
     axes = framed_axes(7.0, 1.0 + ROW * min(p, 70)) if ax is None else ax
     rows = np.arange(1, p + 1)
     earliest, latest = possible_places(result.dag, result.causal_order)
-    thick = min(0.6, max(0.3, p / 300))
-    axes.barh(
-        rows, latest - earliest + thick, left=earliest - thick / 2, height=thick,
-        color=palette.PALE, label="places the DAG allows",
-    )  # fmt: skip
+    _draw_allowed(axes, rows, earliest, latest)
     size = float(np.clip(250 / p, 1.5, 5.5))
     axes.plot(rows, rows, "|", color=palette.BLACK, markersize=2 * size, label="place in the order")
     if ranks is not None:
@@ -46,11 +45,22 @@ def draw_order(result: Result, ax: Axes | None, ranks: Ranks | None) -> Axes:
         axes.plot(median, rows, "o", color=palette.BLUE, markersize=size, label="median")
     axes.set_xlim(0.5, p + 0.5)
     axes.set_ylim(p + 0.5, 0.5)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("place in the causal order, causes first")
     axes.spines[["top", "right"]].set_visible(False)
     name_ticks(axes.yaxis, rows, labels(result.order))
     axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, frameon=False, fontsize=8)
     return axes
+
+
+def _draw_allowed(axes: Axes, rows: NDArray[Any], earliest: NDArray[Any], latest: NDArray[Any]) -> None:
+    """Draw a bar for each variable, or one area where bars would be too thin to tell apart."""
+    label = "places the DAG allows"
+    if len(rows) > BARS_UP_TO:
+        axes.fill_betweenx(rows, earliest, latest, step="mid", color=palette.PALE, linewidth=0, label=label)
+        return
+    thick = min(0.6, max(0.3, len(rows) / 300))
+    axes.barh(rows, latest - earliest + thick, left=earliest - thick / 2, height=thick, color=palette.PALE, label=label)
 
 
 def possible_places(dag: Any, order: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

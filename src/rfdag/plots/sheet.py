@@ -26,6 +26,8 @@ STUB = 7.0
 """Way that an edge goes straight before it reaches a box, for its arrowhead."""
 PORTS = 0.7
 """The part of a box's side over which edges are spread."""
+SHAPE = 0.6
+"""Least width of a sheet, in parts of its height."""
 GRID_GAP = 10.0
 """Between the boxes of nodes without edges."""
 
@@ -87,13 +89,13 @@ def _points(layering: Layering, width: Numbers) -> tuple[Numbers, Numbers]:
     widest = np.zeros(n_layers)
     np.maximum.at(widest, layering.layer[: len(width)], width + 2 * STUB)
     starts, ends = layering.segments.T
-    columns = np.zeros((n_layers, 2))
-    x = 0.0
-    for at in range(n_layers):
-        columns[at] = x, x + widest[at]
-        rises = np.abs(height[ends] - height[starts])[layering.layer[starts] == at]
-        # Steep edges need more way from layer to layer.
-        x += widest[at] + min(24 + 0.25 * float(np.quantile(rises, 0.9)) if len(rises) else 0.0, 180.0)
+    rises = [np.abs(height[ends] - height[starts])[layering.layer[starts] == at] for at in range(n_layers - 1)]
+    # Steep edges need more way from layer to layer, and tall sheets more than others: they are shrunk to be seen whole.
+    between = np.array([min(24 + 0.25 * float(np.quantile(rise, 0.9)), 180.0) if len(rise) else 24.0 for rise in rises])
+    lacking = SHAPE * float(np.ptp(height)) - float(widest.sum() + between.sum())
+    between *= max(1.0, 1 + lacking / float(between.sum()))
+    left = np.concatenate([[0.0], np.cumsum(widest[:-1] + between)])
+    columns = np.stack([left, left + widest], axis=1)
     return np.stack([columns.mean(axis=1)[layering.layer], height], axis=1), columns
 
 

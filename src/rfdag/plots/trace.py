@@ -43,9 +43,10 @@ def draw_trace(result: Result, ax: Axes | None) -> Axes:
         )  # fmt: skip
     if highest > LINEAR_UP_TO:
         axes.set_yscale("symlog", linthresh=LINEAR_UP_TO / 3)
+        axes.set_ylim(bottom=-0.3)
     else:
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_ylim(bottom=-0.3)
+        axes.set_ylim(-0.3, 1.05 * max(highest, 1))
     axes.set_ylabel("at removal")
     axes.set_xlabel("removed, sinks first" if len(trace) else "no elimination was recorded")
     axes.spines[["top", "right"]].set_visible(False)

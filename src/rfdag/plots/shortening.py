@@ -1,0 +1,61 @@
+"""Short forms of long names, each told from the others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+KEPT = 4
+"""How much is shown of what names share before they differ, so that a number is rarely cut in two."""
+
+
+def shortened(lines: Sequence[str], longest: int = 18) -> list[str]:
+    """Return every line in at most so many letters, or a few more where equal ones are numbered.
+
+    The middle of a long line is left out; of those that would then look alike, the part where they differ is shown.
+
+    >>> shortened(["age", "income of the household in thousands", "3", "3"])
+    ['age', 'income of t…usands', '3', '3 (2)']
+    >>> shortened(["measurement 1 at the clinic", "measurement 2 at the clinic"], longest=12)
+    ['…ent 1 at t…', '…ent 2 at t…']
+    """
+    texts = _told_apart(lines, [_without_middle(line, longest) for line in lines], longest)
+    taken: Counter[str] = Counter()
+    found = []
+    for text in texts:
+        taken[text] += 1
+        found.append(text if taken[text] == 1 else f"{text} ({taken[text]})")
+    return found
+
+
+def _without_middle(line: str, longest: int) -> str:
+    if len(line) <= longest:
+        return line
+    # Columns often begin alike, and differ in their ends.
+    tail = (longest - 1) * 2 // 5
+    return f"{line[: longest - 1 - tail]}…{line[len(line) - tail :]}"
+
+
+def _told_apart(lines: Sequence[str], texts: list[str], longest: int) -> list[str]:
+    alike: dict[str, set[str]] = {}
+    for line, text in zip(lines, texts, strict=True):
+        alike.setdefault(text, set()).add(line)
+    start = {text: _shared(group) - KEPT for text, group in alike.items()}
+    return [
+        text if len(alike[text]) == 1 else _piece(line, start[text], longest)
+        for line, text in zip(lines, texts, strict=True)
+    ]
+
+
+def _shared(lines: set[str]) -> int:
+    """Return how many letters all lines begin with."""
+    first, last = min(lines), max(lines)
+    return next((at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
+
+
+def _piece(line: str, start: int, longest: int) -> str:
+    start = max(0, min(start, len(line) - longest + 1))
+    end = start + longest - (start > 0)
+    if end >= len(line):
+        return f"…{line[start:]}"
+    return f"{'…' if start else ''}{line[start : end - 1]}…"
