@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -171,9 +172,10 @@ def test_warnings_of_blocks_are_joined():
 
 
 def test_many_warnings_are_counted():
-    part = blocks_._Part(np.arange(1), None, np.ones(1))
-    parts = [blocks_._Part(part.columns, None, part.variances, doubts=(f"doubt {at}",)) for at in range(9)]
-    assert blocks_._summary([*parts, part]) == (
+    alone = blocks_._Part(np.arange(1), None, np.ones(1))
+    found = [SimpleNamespace(notes=(f"doubt {at}",)) for at in range(9)]
+    parts = [blocks_._Part(alone.columns, each, alone.variances) for each in found]
+    assert blocks_._summary([*parts, alone]) == (
         *(f"doubt {at}" for at in range(5)),
         "9 of 10 blocks have warnings of this kind.",
     )
@@ -202,10 +204,10 @@ def test_a_failing_block_stops_the_others(rows, monkeypatch):
 
 
 def test_a_lost_block_names_its_columns(rows, monkeypatch):
-    def lose(*arguments):
+    def lose(*arguments, **options):
         raise blocks_.LostPrecision(0, 1)
 
-    monkeypatch.setattr(blocks_, "find_order", lose)
+    monkeypatch.setattr(blocks_, "learn_whole", lose)
     table = rows[:, next(block for block in components(rows) if len(block) == 3)]
     with pytest.raises(rfdag.errors.NumericalError, match="'c' and 'd'"):
         rfdag.learn(

@@ -24,7 +24,7 @@ DAG = np.array([[0, 0, 1, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 
 NAMES = ["a", "b", "c", "d", "alone"]
 
 
-def rows_of(dag=DAG, n=400, seed=0):
+def rows_of(dag=DAG, n=800, seed=0):
     """Return rows in which every variable is the sum of its parents and noise."""
     noise = np.random.default_rng(seed).normal(size=(n, len(dag)))
     return noise @ np.linalg.inv(np.eye(len(dag)) - dag)
@@ -60,7 +60,7 @@ def test_moments_of_a_draw_are_those_of_the_rows_it_repeats():
     counts = Sampling().counts(40, np.random.default_rng(4))
     repeated = np.repeat(values, counts, axis=0)[:, columns]
     assert drawn.names == ("c", "a", "b")
-    assert drawn.n_samples == 40
+    assert drawn.n_samples == int(40**2 / (counts**2).sum())
     assert np.allclose(drawn.correlation, np.corrcoef(repeated, rowvar=False), atol=1e-12)
     assert np.allclose(drawn.scales * whole.scales[columns], repeated.std(axis=0, ddof=1))
 
@@ -95,10 +95,12 @@ def test_a_subsample_has_no_row_twice():
 
 
 def test_a_corrected_draw_is_worth_half():
-    counts = Sampling(corrected=True).counts(10_000, np.random.default_rng(0))
-    assert Sampling().worth(counts) == 10_000
-    assert Sampling(corrected=True).worth(counts) == int(10_000**2 / (counts**2).sum())
-    assert Sampling(corrected=True).worth(counts) == pytest.approx(5000, rel=0.05)
+    counts = Sampling().counts(10_000, np.random.default_rng(0))
+    assert Sampling(corrected=False).worth(counts) == 10_000
+    assert Sampling().worth(counts) == int(10_000**2 / (counts**2).sum())
+    assert Sampling().worth(counts) == pytest.approx(5000, rel=0.05)
+    half = Sampling("subsample")
+    assert half.worth(half.counts(10_000, np.random.default_rng(0))) == 5000
 
 
 def test_a_draw_in_which_a_column_does_not_vary_is_made_again():
@@ -272,7 +274,7 @@ def test_an_ended_bootstrap_goes_on(rows, tmp_path, calls):
 
 
 @pytest.mark.parametrize(
-    "other", [{"alpha": 0.5}, {"method": "subsample"}, {"corrected": True}, {"random_state": 1}, {"names": NAMES}]
+    "other", [{"alpha": 0.5}, {"method": "subsample"}, {"corrected": False}, {"random_state": 0}, {"names": NAMES}]
 )
 def test_runs_of_other_settings_are_neither_used_nor_lost(rows, tmp_path, calls, other):
     first = rfdag.bootstrap(rows, runs=2, n_jobs=1, out=tmp_path, **QUICK)
@@ -324,7 +326,7 @@ def test_frames_and_words(found):
     assert np.allclose(frame.frequency, frame.forward + frame.backward + frame.undirected)
     assert (frame.forward >= frame.backward).all()
     assert len(frame) == np.triu(found.edge_frequency > 0, 1).sum()
-    assert "30 runs, 5 variables, 400 rows drawn with replacement each" in str(found)
+    assert "30 runs, 5 variables, 800 rows drawn with replacement each" in str(found)
     assert "a → c: 1.00" in str(found)
     assert repr(found) == "Bootstrap(30 runs, 5 variables, method='resample')"
 
@@ -358,7 +360,6 @@ def test_a_number_of_runs(rows, runs):
         ({"method": "subsample", "share": 0}, "share is the part of the rows"),
         ({"method": "subsample", "share": 1}, "share is the part of the rows"),
         ({"method": "subsample", "share": "half"}, "share is the part of the rows"),
-        ({"method": "subsample", "corrected": True}, "nothing is to be corrected"),
         ({"corrected": "yes"}, "corrected is True or False"),
         ({"input": "dag"}, "draws rows, which input='dag' has none of"),
         ({"input": "correlation", "n_samples": 50}, "draws rows, which input='correlation' has none of"),
@@ -374,19 +375,21 @@ def test_options_that_cannot_be(rows, options, words):
 
 
 def test_a_subsample_of_too_few_rows(rows):
-    with pytest.raises(DataError, match=r"A run of this bootstrap has 6 of the 400 rows"):
-        rfdag.bootstrap(rows, runs=2, method="subsample", share=0.015, **QUICK)
-    with pytest.raises(DataError, match=r"A run of this bootstrap has 2 of the 400 rows"):
-        rfdag.bootstrap(rows, runs=2, method="subsample", share=0.005)
+    with pytest.raises(DataError, match=r"A run of this bootstrap counts for 6 of the 800 rows"):
+        rfdag.bootstrap(rows, runs=2, method="subsample", share=0.0075, **QUICK)
+    with pytest.raises(DataError, match=r"A run of this bootstrap counts for 2 of the 800 rows"):
+        rfdag.bootstrap(rows, runs=2, method="subsample", share=0.0025)
 
 
 def test_a_resample_of_too_few_rows():
     with pytest.raises(DataError, match=r"Of 30 rows .* about 19 are different ones, too few for .* 20 columns"):
-        Sampling().require(30, 20, Settings())
-    Sampling(corrected=True).require(30, 20, Settings())
+        Sampling(corrected=False).require(30, 20, Settings())
+    Sampling().require(30, 20, Settings())
     Sampling("subsample").require(30, 20, Settings())
-    Sampling().require(20, 20, Settings())
-    Sampling().require(60, 20, Settings())
+    Sampling(corrected=False).require(20, 20, Settings())
+    Sampling(corrected=False).require(60, 20, Settings())
+    with pytest.raises(DataError, match=r"A run of this bootstrap counts for 15 of the 30 rows"):
+        Sampling().require(30, 20, Settings(rule="rfd"))
 
 
 def test_what_has_no_rows(rows):
@@ -443,7 +446,7 @@ def test_the_command_writes_frequencies_places_and_a_consensus(run, table, tmp_p
     options = ["--runs", 30, "--rule", "rfd", "--seed", 3, "--jobs", 1]
     shown = run(table, *options, "--out", out)
     assert shown.exit_code == 0, shown.output
-    assert "30 runs over 5 variables, 400 rows drawn with replacement each" in shown.output
+    assert "30 runs over 5 variables, 800 rows drawn with replacement each" in shown.output
     assert "Consensus: 3 edges" in shown.output
     assert same(Bootstrap.load(out / "bootstrap.json"), found)
     edges, ranks, consensus = (
@@ -463,6 +466,6 @@ def test_the_command_and_bad_options(run, table):
     assert refused.exit_code == 2
     assert "runs is how many times rows are drawn" in refused.output
     assert run(table, "--threshold", 2).exit_code == 2
-    few = run(table, "--method", "subsample", "--share", 0.005)
+    few = run(table, "--method", "subsample", "--share", 0.0025)
     assert few.exit_code == 1
-    assert "2 of the 400 rows" in few.output
+    assert "2 of the 800 rows" in few.output

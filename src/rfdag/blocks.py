@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from rfdag.constraints import Constraints
-from rfdag.doubts import doubts_about
 from rfdag.eliminate import Elimination, LostPrecision, Trace
 from rfdag.eliminate.threads import one_blas_thread
 from rfdag.errors import OptionError
@@ -31,8 +30,9 @@ from rfdag.moments import Moments, Regressions
 from rfdag.progress import Progress
 from rfdag.refine.polish import Deadline
 from rfdag.screening import find_blocks
-from rfdag.searching import Found, choose_engine, find_order, refine_order
+from rfdag.searching import Found
 from rfdag.settings import Settings
+from rfdag.whole import learn_whole
 
 Integers = NDArray[np.int64]
 
@@ -69,7 +69,6 @@ class _Part:
     variances: NDArray[np.float64]
     weights: NDArray[np.float64] | None = None
     partial: NDArray[np.float64] | None = None
-    doubts: tuple[str, ...] = ()
 
 
 def in_blocks(settings: Settings, input: str) -> Callable[[int], bool]:
@@ -194,19 +193,15 @@ def _learn_one(
     """Learn one block as if it were all there is."""
     if len(columns) == 1:
         return _Part(columns, None, np.var(table.values[:, columns], axis=0, dtype=np.float64))
-    bar = Progress(False)
     moments = Moments.from_data(table.values[:, columns], tuple(table.names[at] for at in columns))
     known = knowledge.among(moments.names) if knowledge else None
     constraints = known.constraints(moments.names) if known else None
-    engine = choose_engine(moments, settings, threads, bar, constraints)
     try:
-        found = find_order(moments, engine, settings, threads, deadline, bar, constraints)
-        found = refine_order(found, moments, settings, threads, deadline, bar, constraints)
+        found = learn_whole(moments, settings, threads, deadline, Progress(False), constraints)
     except LostPrecision as lost:
         raise LostPrecision(*(int(columns[at]) for at in lost.variables)) from None
     fitted = moments.regressions(found.dag)
-    doubts = (*doubts_about(moments, found, engine.settled, settings), *found.notes)
-    return _Part(columns, found, fitted.variances, fitted.coefficients, fitted.partial_correlations, doubts)
+    return _Part(columns, found, fitted.variances, fitted.coefficients, fitted.partial_correlations)
 
 
 def _join(parts: Sequence[_Part], p: int, notes: tuple[str, ...], constraints: Constraints | None = None) -> Joined:
@@ -289,8 +284,9 @@ def _trace(parts: Sequence[_Part]) -> Trace:
 
 def _summary(parts: Sequence[_Part]) -> tuple[str, ...]:
     """Return the blocks' doubts, each sentence once, and not more than a few."""
-    doubts = list(dict.fromkeys(doubt for part in parts for doubt in part.doubts))
+    notes = [part.found.notes for part in parts if part.found is not None]
+    doubts = list(dict.fromkeys(doubt for each in notes for doubt in each))
     if len(doubts) <= WARNINGS_SHOWN:
         return tuple(doubts)
-    concerned = sum(bool(part.doubts) for part in parts)
+    concerned = sum(map(bool, notes))
     return (*doubts[:WARNINGS_SHOWN], f"{concerned} of {len(parts)} blocks have warnings of this kind.")

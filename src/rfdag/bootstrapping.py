@@ -6,7 +6,7 @@ import hashlib
 import json
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag import data as data_
+from rfdag.doubts import naming_lost_precision
 from rfdag.eliminate.threads import thread_count
 from rfdag.errors import FileError, NumericalWarning, OptionError, RfdagError
 from rfdag.files import Table, TextFormat
 from rfdag.frequencies import Bootstrap
 from rfdag.graphs.dag import Graph
+from rfdag.graphs.meek import oriented_class
 from rfdag.journal import Journal
 from rfdag.knowledge import Knowledge
 from rfdag.learning import learn
 from rfdag.moments import Floats
+from rfdag.on_gpu import problems_of
 from rfdag.progress import Progress
+from rfdag.refine.polish import Deadline
 from rfdag.resampling import Method, Sampling, drawn_moments, standardised
 from rfdag.settings import Settings
+from rfdag.whole import learn_whole
 
 JOURNAL = "runs.jsonl"
 """The file in a folder that keeps the runs."""
@@ -40,7 +45,7 @@ def bootstrap(
     *,
     method: Method = "resample",
     share: float = 0.5,
-    corrected: bool = False,
+    corrected: bool = True,
     random_state: int | None = None,
     n_jobs: int | None = None,
     out: str | Path | None = None,
@@ -65,8 +70,8 @@ def bootstrap(
     share
         The part of the rows that a subsample has.
     corrected
-        Whether a resample counts for its effective number of rows, about half. The BIC is else too generous with it:
-        rows that come twice look like evidence twice.
+        Whether a resample counts for its effective number of rows, about half. False is the usual bootstrap, with which
+        the BIC is too generous: rows that come twice look like evidence twice. A subsample has no row twice.
     random_state
         Seed of all runs, each of which has its own: they do not depend on how many there are, nor on who runs them.
         None is 0 for the draws. The plain run gets it as `rfdag.learn` does.
@@ -111,16 +116,14 @@ def bootstrap(
     settings, options = _checked(options)
     jobs = thread_count(n_jobs)
     table = data_.in_memory(data, names, TextFormat(delimiter, decimal, header))
-    if options.get("knowledge") is not None:
-        # Workers may be elsewhere, where the file that it was read from is not.
-        options["knowledge"] = Knowledge.of(options["knowledge"]).spelt_as(table.names)
     rows, columns = table.values.shape
     sampling.require(rows, columns, settings)
     with Progress(progress) as bar:
         bar.stage("Learning from all rows")
         result = learn(table, n_jobs=jobs, random_state=random_state, progress=False, **options)
         assert result.moments is not None
-        plan = _Plan(table.names, sampling, 0 if random_state is None else int(random_state), options)
+        seed = result.settings.random_state
+        plan = _Plan(table.names, sampling, seed, settings, result.knowledge, result.causal_order)
         todo = _Todo.of(plan, table, int(runs), out)
         report = bar.stage("Learning from rows drawn anew")
         report(len(todo.found) / runs)
@@ -152,8 +155,16 @@ class _Plan:
 
     names: tuple[Hashable, ...]
     sampling: Sampling
-    seed: int
-    options: dict[str, Any]
+    random_state: int | None
+    settings: Settings
+    knowledge: Knowledge | None
+    start: NDArray[np.int64]
+    """The order found from all rows: a good one to start from, which saves the runs their wider beams."""
+
+    @property
+    def seed(self) -> int:
+        """The seed of all draws."""
+        return self.random_state or 0
 
     def run(self, values: Floats, number: int) -> Found:
         """Draw rows, learn from them, and return what was found.
@@ -163,11 +174,15 @@ class _Plan:
         """
         generator = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(number,)))
         columns = generator.permutation(len(self.names))
-        moments = drawn_moments(values, self.names, columns, self.sampling, generator)
-        seed = int(generator.integers(2**31))
-        result = learn(moments, n_jobs=1, random_state=seed, progress=False, **self.options)
         place = np.argsort(columns)
-        dag, classes = (graph[np.ix_(place, place)] for graph in (result.dag, result.cpdag))
+        moments = drawn_moments(values, self.names, columns, self.sampling, generator)
+        settings = replace(self.settings, random_state=int(generator.integers(2**31)))
+        constraints = self.knowledge.constraints(moments.names) if self.knowledge else None
+        deadline = Deadline.after(settings.time_limit)
+        with problems_of(settings.device), naming_lost_precision(moments.names):
+            learnt = learn_whole(moments, settings, 1, deadline, Progress(False), constraints, start=place[self.start])
+        classes = oriented_class(learnt.dag, constraints)
+        dag, classes = (graph[np.ix_(place, place)] for graph in (learnt.dag, classes))
         return {
             "directed": np.argwhere(classes == 1).tolist(),
             "undirected": np.argwhere(np.triu(classes == 2)).tolist(),
@@ -176,7 +191,7 @@ class _Plan:
 
     def _order(self, dag: Graph, generator: np.random.Generator) -> NDArray[np.int64]:
         """Return some order that fits the DAG and what is known, so that a place nothing decides is anywhere."""
-        known = self.options.get("knowledge") or Knowledge()
+        known = self.knowledge or Knowledge()
         return known.constraints(self.names).arrange(generator.permutation(len(self.names)), dag)
 
 
@@ -260,8 +275,10 @@ def _about(plan: _Plan, table: Table) -> dict[str, Any]:
         "method": plan.sampling.method,
         "share": plan.sampling.share if plan.sampling.method == "subsample" else None,
         "corrected": plan.sampling.corrected,
-        "seed": plan.seed,
-        "options": {name: repr(value) for name, value in plan.options.items()},
+        # Not the seed alone: the plain run, where every other starts, knows 0 from none.
+        "random_state": plan.random_state,
+        "settings": plan.settings.to_dict(),
+        "knowledge": repr(plan.knowledge),
         "version": own_version(),
     }
 

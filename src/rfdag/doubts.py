@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+
 from rfdag.data import Oracle
-from rfdag.errors import listed
+from rfdag.eliminate import LostPrecision
+from rfdag.errors import NumericalError, listed
 from rfdag.moments import DOUBTFUL, Moments
 from rfdag.searching import Found, few_rows
 from rfdag.settings import Settings
@@ -56,3 +60,16 @@ def _near_threshold(margin: float, settled: float) -> tuple[str]:
         f"A partial correlation lies within {margin:.0e} of its threshold, closer than the {settled:.0e} that "
         "rounding may take: another machine might decide that edge differently.",
     )
+
+
+@contextmanager
+def naming_lost_precision(names: Sequence[Hashable]) -> Iterator[None]:
+    """Turn an engine's numbers of spoilt variables into an error that names them."""
+    try:
+        yield
+    except LostPrecision as lost:
+        pair = " and ".join(repr(names[at]) for at in lost.variables)
+        raise NumericalError(
+            f"{pair} became deterministic functions of each other during the elimination: the columns are too nearly "
+            "dependent for double precision. Drop one of the two, or combine them."
+        ) from None

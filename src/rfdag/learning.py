@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import time
 import warnings as python_warnings
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from rfdag import data as data_
 from rfdag.blocks import in_blocks, learn_blocks
-from rfdag.constraints import Constraints
-from rfdag.doubts import doubts_about
-from rfdag.eliminate import LostPrecision
-from rfdag.eliminate.threads import one_blas_thread, thread_count
-from rfdag.errors import NumericalError, NumericalWarning
+from rfdag.doubts import naming_lost_precision
+from rfdag.eliminate.threads import thread_count
+from rfdag.errors import NumericalWarning
 from rfdag.estimates import forewarned
 from rfdag.files import Table, TextFormat
 from rfdag.gpu_moments import DeviceMoments, on_host
@@ -26,9 +22,9 @@ from rfdag.on_gpu import checker, problems_of
 from rfdag.progress import Progress
 from rfdag.refine.polish import Deadline
 from rfdag.result import Result
-from rfdag.searching import Found, choose_engine, find_order, refine_order
+from rfdag.searching import Found
 from rfdag.settings import Settings
-from rfdag.sparse import Sparse
+from rfdag.whole import learn_whole
 
 
 def learn(
@@ -222,12 +218,12 @@ def learn(
         )
         clock.lap("moments")
         known = known.spelt_as(evidence.names) if known is not None else None
-        with _naming(evidence.names):
+        with naming_lost_precision(evidence.names):
             if isinstance(evidence, Table):
                 found: Found = learn_blocks(evidence, settings, threads, deadline, bar, clock.lap, known)
             else:
                 demands = known.constraints(evidence.names) if known else None
-                found = _learn_whole(evidence, settings, threads, deadline, bar, clock.lap, demands)
+                found = learn_whole(evidence, settings, threads, deadline, bar, demands, lap=clock.lap)
     result = Result(
         names=evidence.names,
         order=tuple(evidence.names[at] for at in found.order),
@@ -249,39 +245,6 @@ def learn(
     for warning in result.warnings:
         python_warnings.warn(warning, NumericalWarning, stacklevel=2)
     return result
-
-
-def _learn_whole(
-    evidence: Moments | data_.Oracle | Sparse,
-    settings: Settings,
-    threads: int,
-    deadline: Deadline,
-    bar: Progress,
-    lap: Callable[[str], None],
-    constraints: Constraints | None,
-) -> Found:
-    """Choose an engine, eliminate, refine; doubts about the numbers become the first notes."""
-    engine = choose_engine(evidence, settings, threads, bar, constraints)
-    lap("precision")
-    with one_blas_thread():
-        found = find_order(evidence, engine, settings, threads, deadline, bar, constraints)
-        lap("elimination")
-        found = refine_order(found, evidence, settings, threads, deadline, bar, constraints)
-        lap("refinement")
-    return replace(found, notes=(*doubts_about(evidence, found, engine.settled, settings), *found.notes))
-
-
-@contextmanager
-def _naming(names: tuple[Hashable, ...]) -> Iterator[None]:
-    """Turn an engine's numbers of spoilt variables into an error that names them."""
-    try:
-        yield
-    except LostPrecision as lost:
-        pair = " and ".join(repr(names[at]) for at in lost.variables)
-        raise NumericalError(
-            f"{pair} became deterministic functions of each other during the elimination: the columns are too nearly "
-            "dependent for double precision. Drop one of the two, or combine them."
-        ) from None
 
 
 class _Clock:

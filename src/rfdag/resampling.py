@@ -33,12 +33,13 @@ class Sampling:
 
     With replacement, rows come several times, and a correlation strays from the truth twice: once with the data and
     once with the draw. Its variance is then 2/n, that of n/2 fresh rows, which is also Kish's effective number
-    (Σc)²/Σc² of rows that count c times. ``corrected`` reckons with that number instead of n.
+    (Σc)²/Σc² of rows that count c times. ``corrected`` reckons with that number instead of n; a subsample, which has
+    no row twice, is worth its size in any case.
     """
 
     method: Method = "resample"
     share: float = 0.5
-    corrected: bool = False
+    corrected: bool = True
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -47,8 +48,6 @@ class Sampling:
             raise OptionError(f"share is the part of the rows in a subsample, between 0 and 1, not {self.share!r}.")
         if self.corrected not in (True, False):
             raise OptionError(f"corrected is True or False, not {self.corrected!r}.")
-        if self.corrected and self.method == "subsample":
-            raise OptionError("A subsample has no row twice, so that nothing is to be corrected; leave corrected out.")
 
     def size(self, rows: int) -> int:
         """Return how many of so many rows a run draws."""
@@ -70,11 +69,11 @@ class Sampling:
 
     def require(self, rows: int, columns: int, settings: Settings) -> None:
         """Raise unless the rows of a run will be enough for these settings."""
-        worth = rows // 2 if self.corrected else self.size(rows)
+        worth = rows // 2 if self.corrected and self.method == "resample" else self.size(rows)
         try:
             settings.require_rows(worth, columns)
         except DataError as problem:
-            raise DataError(f"A run of this bootstrap has {worth} of the {rows} rows. {problem}") from None
+            raise DataError(f"A run of this bootstrap counts for {worth} of the {rows} rows. {problem}") from None
         different = round(rows * (1 - math.exp(-1)))
         if self.method == "resample" and different < ENOUGH_ROWS * columns and not settings.few(worth, columns):
             raise DataError(

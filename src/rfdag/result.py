@@ -18,7 +18,6 @@ from rfdag.eliminate.trace import Trace
 from rfdag.exchange.exporting import Exporting, Kind
 from rfdag.files import write_text
 from rfdag.graphs.dag import Graph
-from rfdag.graphs.equivalence import cpdag
 from rfdag.graphs.meek import oriented_class
 from rfdag.graphs.sparse import entries_at, freeze
 from rfdag.knowledge import Knowledge
@@ -132,7 +131,7 @@ class Result(Exporting, Plotting):
         With knowledge it is what that leaves of the class: edges point where all members that obey have them point.
         """
         known = self.knowledge
-        matrix = oriented_class(self.dag, known.constraints(self.names)) if known else cpdag(self.dag)
+        matrix = oriented_class(self.dag, known.constraints(self.names) if known else None)
         freeze(matrix)
         return matrix
 
@@ -353,6 +352,11 @@ class Result(Exporting, Plotting):
 
     def __str__(self) -> str:
         return self.summary()
+
+    def _repr_html_(self) -> str:
+        from rfdag.notebooks.views import result_view
+
+        return result_view(self)
 
     def summary(self, limit: int = 20) -> str:
         """Return a few lines of text: order, number of edges, warnings."""

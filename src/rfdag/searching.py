@@ -147,8 +147,12 @@ def find_order(
     deadline: Deadline,
     bar: Progress,
     constraints: Constraints | None = None,
+    start: NDArray[np.int64] | None = None,
 ) -> Found:
-    """Find an order as the rule says: by a search over whole orders, or by choosing one removal after the other."""
+    """Find an order as the rule says: by a search over whole orders, or by choosing one removal after the other.
+
+    An order to ``start`` from helps rule "soft" on data; the others have no use for it.
+    """
     report = bar.stage("Eliminating")
     if isinstance(evidence, Sparse):
         assert isinstance(engine, SparseEngine | SparseOracleEngine)
@@ -160,7 +164,7 @@ def find_order(
     elif settings.rule == "gsp":
         found = _greedy_sparsest(evidence, engine, settings, deadline, report, constraints)
     elif settings.rule == "soft" and not exact:
-        found = _search_by_bic(evidence, engine, settings, threads, deadline, report, constraints)
+        found = _search_by_bic(evidence, engine, settings, threads, deadline, report, constraints, start)
     else:
         spare = engine.copy() if exact and settings.refined else None
         elimination = eliminate(engine, **settings.by_counts(), report=report, constraints=constraints)
@@ -180,6 +184,7 @@ def _search_by_bic(
     deadline: Deadline,
     report: Callable[[float], None],
     constraints: Constraints | None,
+    start: NDArray[np.int64] | None,
 ) -> Found:
     """Rule "soft" on data: the best order, by BIC, of a portfolio of beams."""
     if settings.depth is not None and settings.depth > 1:
@@ -203,6 +208,7 @@ def _search_by_bic(
         report=report,
         device=settings.device,
         constraints=constraints,
+        start=start,
     )
     elimination = replay(engine, outcome.eliminated)
     notes = (INTERRUPTED,) if outcome.interrupted else ()

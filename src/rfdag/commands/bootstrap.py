@@ -46,8 +46,11 @@ def bootstrap(
     ] = Method.RESAMPLE,
     share: Annotated[float, typer.Option(help="Part of the rows in a subsample.")] = 0.5,
     corrected: Annotated[
-        bool, typer.Option("--corrected", help="Count a resample for its effective number of rows, about half.")
-    ] = False,
+        bool,
+        typer.Option(
+            "--corrected/--no-corrected", help="Count a resample for its effective number of rows, about half."
+        ),
+    ] = True,
     threshold: Annotated[float, typer.Option(help="Least frequency of an edge of the consensus.")] = 0.5,
     rule: Annotated[str, typer.Option(help="How variables are chosen for removal, as in rfdag learn.")] = "soft",
     beam: Annotated[int | None, typer.Option(help="Width of rule soft's beams; automatic unless given.")] = None,

@@ -18,10 +18,10 @@ from rfdag.graphs.equivalence import cpdag
 from rfdag.graphs.sparse import entries_at, issparse
 
 
-def oriented_class(dag: Any, constraints: Constraints) -> Graph:
+def oriented_class(dag: Any, constraints: Constraints | None) -> Graph:
     """Return the members of a DAG's class that obey the constraints, as it does: 1 for i → j, 2 for an open i – j.
 
-    An edge is directed if it points the same way in all of them.
+    An edge is directed if it points the same way in all of them. Without constraints that is the CPDAG.
 
     >>> from rfdag.knowledge import Knowledge
     >>> oriented_class([[0, 1, 0], [0, 0, 1], [0, 0, 0]], Knowledge(roots=[0]).constraints(range(3)))
@@ -29,6 +29,8 @@ def oriented_class(dag: Any, constraints: Constraints) -> Graph:
            [0, 0, 1],
            [0, 0, 0]], dtype=int8)
     """
+    if constraints is None:
+        return cpdag(dag)
     dag = as_dag(dag)
     graph = Oriented(cpdag(dag))
     known = [pair for pair in graph.open_pairs() if _is_known(constraints, *pair)]

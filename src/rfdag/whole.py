@@ -1,0 +1,45 @@
+"""Evidence learnt in one piece: its engine, order and refinement, and the doubts about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfdag.constraints import Constraints
+from rfdag.data import Oracle
+from rfdag.doubts import doubts_about
+from rfdag.eliminate.threads import one_blas_thread
+from rfdag.moments import Moments
+from rfdag.progress import Progress
+from rfdag.refine.polish import Deadline
+from rfdag.searching import Found, choose_engine, find_order, refine_order
+from rfdag.settings import Settings
+from rfdag.sparse import Sparse
+
+
+def learn_whole(
+    evidence: Moments | Oracle | Sparse,
+    settings: Settings,
+    threads: int,
+    deadline: Deadline,
+    bar: Progress,
+    constraints: Constraints | None,
+    *,
+    lap: Callable[[str], None] = lambda name: None,
+    start: NDArray[np.int64] | None = None,
+) -> Found:
+    """Choose an engine, eliminate, refine; doubts about the numbers become the first notes.
+
+    ``lap`` is told the name of each part when it is done. A search over whole orders may ``start`` from one.
+    """
+    engine = choose_engine(evidence, settings, threads, bar, constraints)
+    lap("precision")
+    with one_blas_thread():
+        found = find_order(evidence, engine, settings, threads, deadline, bar, constraints, start)
+        lap("elimination")
+        found = refine_order(found, evidence, settings, threads, deadline, bar, constraints)
+        lap("refinement")
+    return replace(found, notes=(*doubts_about(evidence, found, engine.settled, settings), *found.notes))
