@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= auto
 
-.PHONY: demo test lint format bench scaling reproduction peers clean help
+.PHONY: demo test lint docs format bench scaling reproduction peers clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -22,6 +22,9 @@ lint: $(STAMP)  ## check style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+docs: $(STAMP)  ## build the site of the documentation into site/, warnings being errors
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
 format: $(STAMP)  ## mend style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -33,7 +36,7 @@ bench: $(STAMP)  ## measure; writes docs/benchmarks.md
 	$(BIN)/python benchmarks/figures.py
 
 clean:  ## remove what the other targets made
-	rm -rf $(VENV) demo-results build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo-results site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +
 
 $(STAMP): pyproject.toml constraints.txt

@@ -4,13 +4,14 @@ from rfdag.eliminate.dense import DenseEngine
 from rfdag.eliminate.elimination import Elimination, eliminate, replay
 from rfdag.eliminate.engine import Engine, LostPrecision, Removal
 from rfdag.eliminate.oracle import OracleEngine
-from rfdag.eliminate.rules import RULES
+from rfdag.eliminate.rules import RULES, Candidates
 from rfdag.eliminate.sparse import SparseEngine, SparseOracleEngine, eliminate_sparse
 from rfdag.eliminate.thresholds import FisherZ, Threshold, Tolerance
 from rfdag.eliminate.trace import Step, Trace
 
 __all__ = [
     "RULES",
+    "Candidates",
     "DenseEngine",
     "Elimination",
     "Engine",

@@ -58,6 +58,7 @@ RULES: dict[str, Callable[[Engine, Integers], Candidates]] = {
     "max-remove": lambda engine, free: _least(-engine.removals(), free),
     "random": _anything,
 }
+"""The rules by name. One that is put here can be asked for by that name, by `rfdag.learn` too."""
 
 
 def find_rule(name: str) -> Rule:
