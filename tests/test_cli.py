@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import rfdag
-from rfdag import cli
+from rfdag.commands import choices
 
 PROGRAM = [sys.executable, "-c", "from rfdag.cli import main; main()"]
 
@@ -121,12 +121,12 @@ def test_choices_are_those_of_the_library():
     from rfdag.eliminate import RULES
     from rfdag.settings import INITIAL, PAIRS, PARENTS, RESCORING, SEARCHES
 
-    assert [entry.value for entry in cli.Rule] == [*SEARCHES, *RULES]
-    assert [entry.value for entry in cli.Initial] == list(INITIAL)
-    assert [entry.value for entry in cli.Rescoring] == list(RESCORING)
-    assert [entry.value for entry in cli.Parents] == list(PARENTS)
-    assert [entry.value for entry in cli.Input] == list(INPUTS)
-    assert [entry.value for entry in cli.Pairs] == list(PAIRS)
+    assert [entry.value for entry in choices.Rule] == [*SEARCHES, *RULES]
+    assert [entry.value for entry in choices.Initial] == list(INITIAL)
+    assert [entry.value for entry in choices.Rescoring] == list(RESCORING)
+    assert [entry.value for entry in choices.Parents] == list(PARENTS)
+    assert [entry.value for entry in choices.Input] == list(INPUTS)
+    assert [entry.value for entry in choices.Pairs] == list(PAIRS)
 
 
 def test_version_and_help_show_defaults():

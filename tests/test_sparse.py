@@ -372,8 +372,8 @@ def test_the_program_reads_sparse_files(tmp_path, kind):
 
 
 def test_the_program_shows_a_long_order_in_part(tmp_path, monkeypatch):
-    monkeypatch.setattr("rfdag.cli.ORDER_SHOWN", 5)
-    monkeypatch.setattr("rfdag.cli.MOST_DRAWN", 3)
+    monkeypatch.setattr("rfdag.commands.digest.ORDER_SHOWN", 5)
+    monkeypatch.setattr("rfdag.commands.learn.MOST_DRAWN", 3)
     sparse.save_npz(tmp_path / "dag.npz", random_dag(30, degree=3, rng=1, sparse=True))
     arguments = ["learn", str(tmp_path / "dag.npz"), "--input", "dag", "--out", str(tmp_path / "out")]
     ended = CliRunner().invoke(app, arguments)

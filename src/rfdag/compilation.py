@@ -52,7 +52,7 @@ def announce(kernel: Any, say: Callable[[str], None]) -> None:
     """Say that ``kernel`` and its fellows will be compiled, unless they are or their cache is on disk."""
     if not COMPILED:
         _warn_once()
-    elif not (kernel.signatures or _cached(kernel)):
+    elif not (kernel.signatures or is_kept(kernel)):
         logger.info(MESSAGE)
         say(MESSAGE)
 
@@ -62,7 +62,7 @@ def _warn_once() -> None:
     logger.warning(SLOW)
 
 
-def _cached(kernel: Any) -> bool:
+def is_kept(kernel: Any) -> bool:
     """Return whether a compiled form is on disk that is no older than the source."""
     return any(not outdated for _, outdated in _on_disk(kernel))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from importlib import import_module
@@ -13,13 +11,13 @@ import narwhals.stable.v1 as nw
 
 from rfdag import exchange
 from rfdag.errors import OptionError
-from rfdag.exchange.edges import quoting_of
+from rfdag.files import csv_text
 
 if TYPE_CHECKING:
     import networkx
 
     from rfdag.exchange.exporting import Kind
-    from rfdag.result import Result
+    from rfdag.result import Edge, Result
 
 COLUMNS = ("source", "target", "coefficient", "partial_correlation", "gain", "directed")
 NUMBERS = ("coefficient", "partial_correlation", "gain")
@@ -58,14 +56,12 @@ def frame_of(names: Sequence[str], rows: Sequence[Sequence[Any]], backend: str =
 
 def to_csv(result: Result) -> str:
     """Return the table of edges as CSV text."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n", quoting=quoting_of(result.names))
-    writer.writerow(COLUMNS)
-    for edge in result.edges:
-        values = [getattr(edge, name) for name in NUMBERS]
-        numbers = ["" if value is None else repr(value) for value in values]
-        writer.writerow([edge.source, edge.target, *numbers, str(edge.directed).lower()])
-    return text.getvalue()
+    return csv_text(COLUMNS, map(_cells, result.edges))
+
+
+def _cells(edge: Edge) -> tuple[object, ...]:
+    numbers = ("" if number is None else repr(number) for number in edge[2:5])
+    return (edge.source, edge.target, *numbers, str(edge.directed).lower())
 
 
 def to_dot(result: Result) -> str:

@@ -8,7 +8,7 @@ import os
 import tempfile
 import warnings
 import zipfile
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -99,6 +99,28 @@ def read_edges(path: str | Path) -> set[tuple[str, str]]:
         if len(row) < 2:
             raise FileError(f"{path}, line {line}: an edge needs a source and a target.")
     return {(row[0].strip(), row[1].strip()) for _, row in rows[1:]}
+
+
+def csv_text(header: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table as CSV.
+
+    >>> print(csv_text(["name", "weight"], [["a,b", 0.5]]), end="")
+    name,weight
+    "a,b",0.5
+    """
+    lines = _Lines()
+    # The writer sets quotes around what its own end of a line has in it: so a name keeps its carriage return.
+    writer = csv.writer(lines, lineterminator="\r\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return "".join(lines)
+
+
+class _Lines(list[str]):
+    """Lines that a writer of CSV has ended, ended as everywhere else."""
+
+    def write(self, line: str) -> None:
+        self.append(line.removesuffix("\r\n") + "\n")
 
 
 def write_text(path: str | Path, text: str) -> Path:

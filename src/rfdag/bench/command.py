@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from rfdag.bench.environments import FOLDER
+from rfdag.commands import completion
+from rfdag.commands.choices import JsonFlag
+from rfdag.commands.graph_files import read_truth
+from rfdag.commands.speech import escape, print_json
 
 if TYPE_CHECKING:
     from rfdag.bench.cells import Cell
     from rfdag.bench.harness import Settings
     from rfdag.bench.tables import Row
-    from rfdag.graphs.dag import Graph
 
 
 def register(app: typer.Typer, reported: Callable[[Callable[..., None]], Callable[..., None]]) -> None:
@@ -34,10 +34,18 @@ def bench(
     ] = None,
     truth: Annotated[Path | None, typer.Option(help="True edges of your own data, as CSV (source, target).")] = None,
     workloads: Annotated[
-        str | None, typer.Option(help="Names of workloads or groups of them, with commas; quick unless given.")
+        str | None,
+        typer.Option(
+            help="Names of workloads or groups of them, with commas; quick unless given.",
+            autocompletion=completion.workloads,
+        ),
     ] = None,
     contenders: Annotated[
-        str | None, typer.Option(help="Names of contenders or environments, with commas; all unless given.")
+        str | None,
+        typer.Option(
+            help="Names of contenders or environments, with commas; all unless given.",
+            autocompletion=completion.contenders,
+        ),
     ] = None,
     graphs: Annotated[
         int | None, typer.Option(help="Graphs of each workload; 5 unless given, 1 for workload quick.", min=1)
@@ -50,7 +58,7 @@ def bench(
     ] = None,
     show_list: Annotated[bool, typer.Option("--list", help="List workloads and contenders, and exit.")] = False,
     setup: Annotated[bool, typer.Option("--setup", help="Install the peers into their folder, and exit.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Compare rfdag with other programs, on simulated data or your own."""
     from rfdag.bench import harness
@@ -112,7 +120,7 @@ def _on_own_data(
     refuse_unusable(table)
     # This refuses constant columns by name, before a contender stumbles over them.
     Moments.from_data(table.values, table.names)
-    true = None if truth is None else _read_truth(truth, table.names)
+    true = None if truth is None else read_truth(truth, table.names)
     n, p = table.values.shape
     workload = Workload(data.name, "own", data.name, p, n, lambda generator: Drawn(true, table.values), graphs=1)
     settings = replace(settings, graphs=1)
@@ -120,28 +128,6 @@ def _on_own_data(
     with Progress(False if as_json else None) as progress:
         cells = harness.compare([workload], contenders, settings, _ledger(out), progress)[workload.name]
     _tell(tables.own_data(cells), cells, settings, out, as_json)
-
-
-def _read_truth(path: Path, names: Sequence[Hashable]) -> Graph:
-    import numpy as np
-
-    from rfdag.errors import GraphError, listed
-    from rfdag.files import read_edges
-    from rfdag.graphs.dag import find_cycle
-
-    place = {str(name): at for at, name in enumerate(names)}
-    edges = read_edges(path)
-    stray = sorted({name for edge in edges for name in edge} - set(place))
-    if stray:
-        raise GraphError(f"{path} has variables that are no columns of the data: {listed(stray)}.")
-    true = np.zeros((len(place), len(place)), np.int8)
-    for source, target in edges:
-        true[place[source], place[target]] = 1
-    cycle = find_cycle(true)
-    if cycle:
-        arrows = " → ".join(repr(str(names[node])) for node in cycle)
-        raise GraphError(f"{path} is not a DAG: it has the cycle {arrows}. Remove or turn one of these edges.")
-    return true
 
 
 def _ledger(out: Path | None) -> Any:
@@ -175,7 +161,7 @@ def _tell(rows: Sequence[Row], cells: Sequence[Cell], settings: Settings, out: P
         files = write_folder(out, {"bench.csv": tables.csv_text(rows), "bench.md": text})
         files.append(out.expanduser() / "bench.jsonl")
     if as_json:
-        _print_json(
+        print_json(
             {"rows": rows, "seed": settings.seed, "limit": settings.limit, "files": [str(path) for path in files]}
         )
         return
@@ -183,7 +169,7 @@ def _tell(rows: Sequence[Row], cells: Sequence[Cell], settings: Settings, out: P
     console.print(_drawn(rows))
     console.print(about, highlight=False)
     for path in files:
-        console.print(f"Written: {escape(str(path))}", highlight=False, soft_wrap=True)
+        console.print(f"Written: {escape(path)}", highlight=False, soft_wrap=True)
 
 
 def _list(settings: Settings, as_json: bool) -> None:
@@ -205,7 +191,7 @@ def _list(settings: Settings, as_json: bool) -> None:
         for each in CONTENDERS.values()
     ]
     if as_json:
-        _print_json({"workloads": workloads, "contenders": contenders})
+        print_json({"workloads": workloads, "contenders": contenders})
         return
     console = Console()
     console.print(_drawn(workloads))
@@ -228,10 +214,6 @@ def _drawn(rows: Sequence[Row]) -> Table:
     for row in rows:
         table.add_row(*(escape(shown(entry)) for entry in row.values()))
     return table
-
-
-def _print_json(content: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def _split(names: str | None) -> list[str] | None:

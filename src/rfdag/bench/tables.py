@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import datetime
-import io
 import os
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from statistics import fmean, median
 
+from rfdag import files
 from rfdag.bench.cells import Cell
 from rfdag.bench.contenders import CONTENDERS
 from rfdag.bench.rulers import RULERS
@@ -79,11 +78,8 @@ def csv_text(rows: Sequence[Row]) -> str:
     p,F1
     3,0.5
     """
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+    header = list(rows[0])
+    return files.csv_text(header, ([row[name] for name in header] for row in rows))
 
 
 def markdown(rows: Sequence[Row]) -> str:

@@ -84,7 +84,7 @@ def bootstrap(
     import rfdag
     from rfdag.commands.choices import DELIMITERS
     from rfdag.consensus import require_threshold
-    from rfdag.experiments.running import Workers
+    from rfdag.workers import Workers
 
     require_threshold(threshold)
     with Workers(jobs, dask).ready(), warnings.catch_warnings():

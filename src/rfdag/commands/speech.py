@@ -1,6 +1,90 @@
-"""What the commands say, and how."""
+"""How the commands speak: errors as messages, names that cannot steer a terminal, lists of files, JSON."""
 
 from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import typer
+from rich.console import Console
+from rich.markup import escape as _without_markup
+
+from rfdag.errors import OptionError, RfdagError
+
+OPTIONS = {
+    "delimiter": "--delimiter",
+    "decimal": "--decimal",
+    "header": "--header",
+    "input": "--input",
+    "n_samples": "--n-samples",
+    "n_jobs": "--jobs",
+    "random_state": "--seed",
+    "alpha": "--alpha",
+    "depth": "--depth",
+    "rule": "--rule",
+    "penalty": "--penalty",
+    "gamma": "--gamma",
+    "rescoring": "--rescoring",
+    "initial": "--initial",
+    "runs": "--runs",
+    "restarts": "--restarts",
+    "refine": "--refine",
+    "beam": "--beam",
+    "parents": "--parents",
+    "time_limit": "--time-limit",
+    "max_paths": "--max-paths",
+    "precision": "--precision",
+    "device": "--device",
+    "method": "--method",
+    "share": "--share",
+    "corrected": "--corrected",
+    "threshold": "--threshold",
+    "density": "--density",
+    "degree": "--degree",
+}
+"""Options of the library and their spelling on the command line."""
+FLAGS = ("header", "refine", "corrected")
+Command = TypeVar("Command", bound=Callable[..., None])
+
+
+def reported(command: Command) -> Command:
+    """Return a command that turns rfdag's errors into a message and an exit status."""
+
+    @functools.wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        try:
+            command(*args, **kwargs)
+        except BrokenPipeError:
+            # The reader has seen enough; let nothing complain at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except (RfdagError, ImportError, OSError) as problem:
+            words = escape(spoken(str(problem)))
+            Console(stderr=True, soft_wrap=True).print(f"[bold red]Error:[/bold red] {words}", highlight=False)
+            raise typer.Exit(2 if isinstance(problem, OptionError) else 1) from None
+
+    return run  # type: ignore[return-value]
+
+
+def spoken(message: str) -> str:
+    """Return a message of the library with its options in the spelling of the command line.
+
+    >>> spoken("n_samples goes with a matrix; pass n_jobs=2 and header=False.")
+    '--n-samples goes with a matrix; pass --jobs 2 and --no-header.'
+    """
+    for name, option in OPTIONS.items():
+        message = re.sub(rf"\b{name}=", f"{option} ", message)
+        if "_" in name:
+            # Only these names cannot be taken for a word of the sentence.
+            message = re.sub(rf"\b{name}\b", option, message)
+    for flag in FLAGS:
+        message = message.replace(f"--{flag} True", f"--{flag}").replace(f"--{flag} False", f"--no-{flag}")
+    return message
 
 
 def printable(text: object) -> str:
@@ -13,7 +97,27 @@ def printable(text: object) -> str:
 
 
 def escape(text: object) -> str:
-    """Return text as Rich prints it literally."""
-    from rich.markup import escape
+    """Return text that Rich prints as it is, but for what would steer a terminal."""
+    return _without_markup(printable(text))
 
-    return escape(printable(text))
+
+def counted(count: int, noun: str) -> str:
+    """Return a number of things.
+
+    >>> counted(1, "edge"), counted(2, "edge")
+    ('1 edge', '2 edges')
+    """
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def print_files(console: Console, files: Sequence[Path]) -> None:
+    """List the files that were written."""
+    if files:
+        console.print("\n[bold]Written[/bold]")
+    for path in files:
+        console.print(f"  {escape(path)}", highlight=False, soft_wrap=True)
+
+
+def print_json(content: Mapping[str, Any]) -> None:
+    """Print one JSON object."""
+    sys.stdout.write(json.dumps(content, indent=2, default=str, ensure_ascii=False, allow_nan=False) + "\n")

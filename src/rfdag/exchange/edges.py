@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Hashable, Iterable, Sequence
-from typing import Literal
+from collections.abc import Hashable, Sequence
 
 from rfdag.errors import FileError, OptionError
 from rfdag.exchange.named_graph import KINDS, NamedGraph
+from rfdag.files import csv_text
 
 HEADERS = (["source", "target"], ["from", "to"])
 UNDIRECTED = {"true": False, "false": True}
-
-
-def quoting_of(names: Iterable[object]) -> Literal[0, 1]:
-    """Return how names are quoted in CSV: all cells if a name has a carriage return, which csv.writer leaves bare."""
-    return csv.QUOTE_ALL if any("\r" in str(name) for name in names) else csv.QUOTE_MINIMAL
 
 
 def to_csv(graph: NamedGraph) -> str:
@@ -30,12 +25,9 @@ def to_csv(graph: NamedGraph) -> str:
     b,c,false
     """
     texts = graph.texts("CSV", r"\x00", "text has no NUL")
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n", quoting=quoting_of(texts.values()))
-    writer.writerow(["source", "target", "directed"])
-    writer.writerows([texts[i], texts[j], "true"] for i, j in graph.directed)
-    writer.writerows([texts[i], texts[j], "false"] for i, j in graph.undirected)
-    return text.getvalue()
+    directed = ([texts[i], texts[j], "true"] for i, j in graph.directed)
+    undirected = ([texts[i], texts[j], "false"] for i, j in graph.undirected)
+    return csv_text(["source", "target", "directed"], [*directed, *undirected])
 
 
 def from_csv(text: str, names: Sequence[Hashable] | None = None, graph: str = "dag") -> NamedGraph:

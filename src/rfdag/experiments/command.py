@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 
 from rfdag.bench.environments import FOLDER as PEERS
+from rfdag.commands import completion
+from rfdag.commands.choices import JsonFlag
+from rfdag.commands.speech import escape, print_json
 from rfdag.errors import OptionError
 
 if TYPE_CHECKING:
     from rfdag.experiments.pages import Outcome
-    from rfdag.experiments.running import Completed, Workers
+    from rfdag.experiments.running import Completed
     from rfdag.experiments.study import Scope, Study
     from rfdag.progress import Progress
+    from rfdag.workers import Workers
 
 PAGE = "reproduction.md"
 """The page that collects all figures of a run."""
@@ -36,7 +37,10 @@ def register(app: typer.Typer, reported: Callable[[Callable[..., None]], Callabl
 
 
 def reproduce(
-    figures: Annotated[list[str] | None, typer.Argument(help="Names of figures (--list shows them), or all.")] = None,
+    figures: Annotated[
+        list[str] | None,
+        typer.Argument(help="Names of figures (--list shows them), or all.", autocompletion=completion.figures),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -65,13 +69,13 @@ def reproduce(
         Path | None, typer.Option(help="Where to write the page that collects all figures; in the folder unless given.")
     ] = None,
     show_list: Annotated[bool, typer.Option("--list", help="List the figures, and exit.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Rerun the paper's experiments, draw their figures, and say which of its claims hold."""
     from rfdag.experiments import catalogue
-    from rfdag.experiments.running import Workers
     from rfdag.experiments.study import Scope
     from rfdag.plots.plotting import require_matplotlib
+    from rfdag.workers import Workers
 
     if show_list:
         _list(catalogue.chosen([catalogue.EVERYTHING]), as_json)
@@ -127,7 +131,7 @@ def _run(
                 outcomes.append(outcome)
     except KeyboardInterrupt:
         aside.print(
-            f"Stopped. What was run is kept in {escape(str(folder))}; the same command goes on from there.",
+            f"Stopped. What was run is kept in {escape(folder)}; the same command goes on from there.",
             highlight=False,
         )
         raise typer.Exit(130) from None
@@ -173,7 +177,7 @@ def _tell_missing(console: Console, studies: Sequence[Study], scope: Scope) -> N
     missing = [home for home in homes if environments.version_of(home, home, scope.peers) is None]
     if missing:
         console.print(
-            f"Left out, since {escape(str(scope.peers))} has no environments for them: {', '.join(missing)}. `rfdag "
+            f"Left out, since {escape(scope.peers)} has no environments for them: {', '.join(missing)}. `rfdag "
             "bench --setup --peers FOLDER` makes them.",
             highlight=False,
         )
@@ -183,7 +187,7 @@ def _tell_foreign(console: Console, study: Study, folder: Path, done: Completed)
     if done.foreign:
         place = folder / "cells" / f"{study.cells}.jsonl"
         console.print(
-            f"{study.name}: {escape(str(place))} also holds {done.foreign} cells of other settings or versions. They "
+            f"{study.name}: {escape(place)} also holds {done.foreign} cells of other settings or versions. They "
             "stay there and were not used.",
             highlight=False,
         )
@@ -203,7 +207,7 @@ def _tell_replaced(console: Console, folder: Path, outcome: Outcome) -> None:
     again = re.search(r"Again: `(.*)`", page.read_text(encoding="utf-8")) if page.is_file() else None
     if again is not None and again[1] != outcome.command():
         console.print(
-            f"{outcome.study.name}: replaces the files that `{escape(again[1])}` made in {escape(str(folder))}. Its "
+            f"{outcome.study.name}: replaces the files that `{escape(again[1])}` made in {escape(folder)}. Its "
             "cells are kept, so that it writes them again at once.",
             highlight=False,
         )
@@ -222,7 +226,7 @@ def _tell(outcomes: Sequence[Outcome], written: Sequence[Path]) -> None:
             console.print(f"{outcome.study.name}: {outcome.verdicts}.", highlight=False)
     console.print("Written")
     for path in written:
-        console.print(f"  {escape(str(path))}", highlight=False, soft_wrap=True)
+        console.print(f"  {escape(path)}", highlight=False, soft_wrap=True)
 
 
 def _print_json(outcomes: Sequence[Outcome], written: Sequence[Path]) -> None:
@@ -240,13 +244,13 @@ def _print_json(outcomes: Sequence[Outcome], written: Sequence[Path]) -> None:
         ],
         "files": [str(path) for path in written],
     }
-    sys.stdout.write(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    print_json(content)
 
 
 def _list(studies: Sequence[Study], as_json: bool) -> None:
     if as_json:
         content = [{"name": each.name, "title": each.title, "source": each.source} for each in studies]
-        sys.stdout.write(json.dumps({"figures": content}, indent=2, ensure_ascii=False) + "\n")
+        print_json({"figures": content})
         return
     shown = Table("figure", "what it shows", "where it comes from")
     for study in studies:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Callable, Hashable
 from enum import StrEnum
 from pathlib import Path
@@ -11,8 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+
+from rfdag.commands import completion
+from rfdag.commands.choices import JsonFlag
+from rfdag.commands.speech import escape, print_json
 
 if TYPE_CHECKING:
     from rfdag.effects.estimates import Effect
@@ -27,51 +28,56 @@ class Adjustment(StrEnum):
 
 
 def register(app: typer.Typer, reported: Callable[[Any], Any]) -> None:
-    """Add the command to the program."""
-    app.command(name="effect")(reported(show_effect))
+    """Add the command to a program whose errors ``reported`` turns into messages."""
+    app.command()(reported(effect))
 
 
-def show_effect(
+def effect(
     result: Annotated[Path, typer.Argument(help="A result as JSON, as rfdag learn --out writes it.")],
-    cause: Annotated[str, typer.Argument(help="Variable that would be set.")],
-    outcome: Annotated[str, typer.Argument(help="Variable that may change.")],
+    cause: Annotated[str, typer.Argument(help="Variable that would be set.", autocompletion=completion.variables)],
+    outcome: Annotated[str, typer.Argument(help="Variable that may change.", autocompletion=completion.variables)],
     over_class: Annotated[
         bool, typer.Option("--range", help="All effects that the equivalence class leaves possible.")
     ] = False,
     adjustment: Annotated[Adjustment, typer.Option(help="Set adjusted for in the DAG.")] = Adjustment.OPTIMAL,
     level: Annotated[float, typer.Option(help="Of the confidence interval.")] = 0.95,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Estimate the total effect of one variable on another from a saved result."""
     from rfdag.result import load
 
     found = load(result)
     x, y = _name(found, cause), _name(found, outcome)
-    effects: list[tuple[tuple[Hashable, ...], Effect]]
-    if over_class:
-        effects = [(each.parents, each.effect) for each in found.effect_range(x, y, level=level).possible]
-    else:
-        effect = found.effect(x, y, adjustment=adjustment.value, level=level)  # type: ignore[arg-type]
-        effects = [(effect.adjustment, effect)]
+    effects = _effects(found, x, y, adjustment if not over_class else None, level)
     if as_json:
-        content: dict[str, Any] = effects[0][1]._asdict()
+        shown: dict[str, Any] = effects[0][1]._asdict()
         if over_class:
-            content = {"possible": [effect._asdict() | {"parents": parents} for parents, effect in effects]}
-        sys.stdout.write(json.dumps(content, indent=2, default=str, ensure_ascii=False, allow_nan=False) + "\n")
+            shown = {"possible": [each._asdict() | {"parents": parents} for parents, each in effects]}
+        print_json(shown)
         return
     console = Console()
     console.print(
-        f"Total effect of [bold]{_shown(cause)}[/bold] on [bold]{_shown(outcome)}[/bold], {_units(found)}"
+        f"Total effect of [bold]{escape(cause)}[/bold] on [bold]{escape(outcome)}[/bold], {_units(found)}"
         + (", over the equivalence class" if over_class else ""),
         highlight=False,
     )
-    table = Table(f"parents of {_shown(cause)}" if over_class else "adjusted for", box=None, pad_edge=True)
+    table = Table(f"parents of {escape(cause)}" if over_class else "adjusted for", box=None, pad_edge=True)
     for heading in ("effect", "standard error", f"{level:.0%} interval"):
         table.add_column(heading, justify="right")
-    for names, effect in effects:
-        table.add_row(", ".join(map(_shown, names)) or "nothing", *_numbers(effect))
+    for names, each in effects:
+        table.add_row(", ".join(map(escape, names)) or "nothing", *_numbers(each))
     console.print(table, highlight=False)
     console.print("The graph is taken as given: errors are those of the regression alone.", style="dim")
+
+
+def _effects(
+    result: Result, cause: Hashable, outcome: Hashable, adjustment: Adjustment | None, level: float
+) -> list[tuple[tuple[Hashable, ...], Effect]]:
+    """Return the effect in the DAG with what is adjusted for; without an adjustment, all of the class with parents."""
+    if adjustment is None:
+        return [(each.parents, each.effect) for each in result.effect_range(cause, outcome, level=level).possible]
+    found = result.effect(cause, outcome, adjustment=adjustment.value, level=level)  # type: ignore[arg-type]
+    return [(found.adjustment, found)]
 
 
 def _numbers(effect: Effect) -> tuple[str, str, str]:
@@ -87,7 +93,3 @@ def _units(result: Result) -> str:
 def _name(result: Result, text: str) -> Hashable:
     """Return the variable that is called so; names of other types are given as text."""
     return next((name for name in result.names if str(name) == text), text)
-
-
-def _shown(name: object) -> str:
-    return escape("".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in str(name)))

@@ -1,0 +1,194 @@
+"""A result in words: in full into a pipe; on a terminal its strongest parts, and a summary that stays in sight."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+
+from rfdag.commands.next_steps import Step, strongest
+from rfdag.commands.speech import counted, escape, print_files, printable
+from rfdag.compliance import summed_up
+from rfdag.result import Edge, Result
+
+STATISTICS = {"coefficient": "coefficient", "partial_correlation": "partial corr.", "gain": "BIC gain"}
+EDGES_SHOWN = 60
+ORDER_SHOWN = 1000
+EDGES_ON_TERMINAL = 20
+ORDER_ON_TERMINAL = 100
+NARROW = 64
+"""Columns of a terminal below which the table of edges has one number for each edge, not three."""
+AROUND_NAMES = {1: 21, 3: 51}
+"""Columns that a table of edges with so many numbers takes beside the names."""
+LABELS = 14
+"""Columns that the labels of the summary take."""
+NAMED = 6
+"""Things that a line of the summary names; the rest are counted."""
+LONGEST = 24
+"""Characters of a name in the summary."""
+
+
+def tell(result: Result, files: Sequence[Path], steps: Sequence[Step]) -> None:
+    """Print a result, and on a terminal what to do with it next."""
+    console = Console()
+    if console.is_terminal:
+        _tell_terminal(console, result, files, steps)
+    else:
+        _tell_pipe(console, result, files)
+
+
+def shortened(name: object, limit: int) -> str:
+    """Return a name that fits, without its middle if need be: ends tell long names apart.
+
+    >>> shortened("rain", 9), shortened("temperature_north", 9)
+    ('rain', 'temp…orth')
+    """
+    text = printable(name)
+    if len(text) <= limit:
+        return text
+    kept = limit - 1
+    return f"{text[: kept - kept // 2]}…{text[len(text) - kept // 2 :]}"
+
+
+def _tell_pipe(console: Console, result: Result, files: Sequence[Path]) -> None:
+    console.print(f"[bold]{_run(result)}[/bold]\n", highlight=False)
+    _tell_order(console, result.order, ORDER_SHOWN)
+    _tell_edges(console, result, result.edges[:EDGES_SHOWN])
+    _tell_path(console, result)
+    if result.compliance:
+        console.print(f"\n[bold]Knowledge[/bold]: {escape(summed_up(result.compliance))}", highlight=False)
+    for warning in result.warnings:
+        console.print(f"[yellow]Warning:[/yellow] {escape(warning)}", highlight=False)
+    print_files(console, files)
+
+
+def _tell_terminal(console: Console, result: Result, files: Sequence[Path], steps: Sequence[Step]) -> None:
+    _tell_order(console, result.order, ORDER_ON_TERMINAL)
+    _tell_edges(console, result, strongest(result.edges)[:EDGES_ON_TERMINAL])
+    _tell_path(console, result)
+    console.print()
+    console.rule("[bold]Summary[/bold]", align="left", style="dim")
+    grid = Table.grid()
+    grid.add_column(width=LABELS, style="bold")
+    grid.add_column(overflow="fold")
+    for label, text in [*_summary(result), *_places(files)]:
+        grid.add_row(label, text)
+    console.print(grid, highlight=False)
+    # What may be copied is left to the terminal to wrap.
+    for label, text in steps:
+        console.print(f"[bold]{label:<{LABELS}}[/bold]{escape(text)}", highlight=False, soft_wrap=True)
+
+
+def _run(result: Result) -> str:
+    rows = "exact input" if result.n_samples is None else counted(result.n_samples, "row")
+    seconds = sum(result.timings.values())
+    return f"{counted(len(result.names), 'variable')}, {rows}, rule {result.settings.rule}, {seconds:.2f} s"
+
+
+def _tell_order(console: Console, order: Sequence[Hashable], limit: int) -> None:
+    console.print("[bold]Causal order[/bold] (causes first)")
+    shown = " → ".join(map(escape, order[:limit]))
+    more = len(order) - limit
+    rest = f" → … and {more} more; --out writes them all." if more > 0 else ""
+    console.print(Padding(shown + rest, (0, 0, 0, 2)), highlight=False)
+
+
+def _tell_edges(console: Console, result: Result, edges: Sequence[Edge]) -> None:
+    undecided = sum(not edge.directed for edge in result.edges)
+    ranked = "; strongest first" if console.is_terminal and len(edges) > 1 else ""
+    console.print(
+        f"\n[bold]{counted(len(result.edges), 'edge')}[/bold], {undecided} of which could point either way{ranked}",
+        highlight=False,
+    )
+    if edges:
+        console.print(_table(console, edges))
+    if len(result.edges) > len(edges):
+        console.print(f"  … and {len(result.edges) - len(edges)} more; --out writes them all.", highlight=False)
+
+
+def _table(console: Console, edges: Sequence[Edge]) -> Table:
+    statistics = [name for name in STATISTICS if name == "gain" or not _narrow(console)]
+    limit = (console.width - AROUND_NAMES[len(statistics)]) // 2 if console.is_terminal else None
+    table = Table("source", "", "target", box=None, pad_edge=True)
+    for name in statistics:
+        table.add_column(STATISTICS[name], justify="right")
+    for edge in edges:
+        numbers = [getattr(edge, name) for name in statistics]
+        cells = ["" if number is None else f"{number:+.3g}" for number in numbers]
+        source, target = (
+            escape(name if limit is None else shortened(name, max(limit, 4))) for name in (edge.source, edge.target)
+        )
+        table.add_row(source, _arrow(edge), target, *cells)
+    return table
+
+
+def _narrow(console: Console) -> bool:
+    return console.is_terminal and console.width < NARROW
+
+
+def _arrow(edge: Edge) -> str:
+    return "→" if edge.directed else "–"
+
+
+def _tell_path(console: Console, result: Result) -> None:
+    if not result.path:
+        return
+    console.print("\n[bold]Penalties compared[/bold] (the least extended BIC is chosen)")
+    table = Table("penalty", "edges", "extended BIC", "", box=None, pad_edge=True)
+    for point in result.path:
+        chosen = "chosen" if point.chosen else ""
+        table.add_row(f"{point.penalty:g}", str(point.edges), f"{point.criterion:.1f}", chosen)
+    console.print(table, highlight=False)
+
+
+def _summary(result: Result) -> Iterator[tuple[str, str]]:
+    """Yield the lines of the summary, each with its label."""
+    yield "Run", _run(result)
+    edges = result.edges
+    undecided = [edge for edge in edges if not edge.directed]
+    if edges:
+        yield "Edges", f"{len(edges)}: {len(edges) - len(undecided)} directed, {len(undecided)} could point either way"
+    else:
+        yield "Edges", "none: no pair of variables is joined at this setting"
+    # Where the class leaves a direction open, neither end is known to be a first cause or a last effect.
+    unsure = {name for edge in undecided for name in (edge.source, edge.target)}
+    causes, effects = {edge.source for edge in edges}, {edge.target for edge in edges}
+    groups = {
+        "First causes": causes - effects - unsure,
+        "Last effects": effects - causes - unsure,
+        "Unconnected": set(result.names) - causes - effects if edges else set(),
+    }
+    for label, members in groups.items():
+        if members:
+            yield label, _named(name for name in result.order if name in members)
+    if len(edges) > 1:
+        yield (
+            "Strongest",
+            ", ".join(
+                " ".join((_short(edge.source), _arrow(edge), _short(edge.target))) for edge in strongest(edges)[:3]
+            ),
+        )
+    if result.compliance:
+        yield "Knowledge", escape(summed_up(result.compliance))
+    for warning in result.warnings:
+        yield "[yellow]Doubt[/yellow]", f"[yellow]{escape(warning)}[/yellow]"
+
+
+def _named(names: Iterable[Hashable]) -> str:
+    every = list(names)
+    more = f" and {len(every) - NAMED} more" if len(every) > NAMED else ""
+    return ", ".join(map(_short, every[:NAMED])) + more
+
+
+def _short(name: Hashable) -> str:
+    return escape(shortened(name, LONGEST))
+
+
+def _places(files: Sequence[Path]) -> Iterator[tuple[str, str]]:
+    """Yield where the files are, folder by folder."""
+    for folder, paths in groupby(files, key=lambda path: path.parent):
+        yield "Written", f"{escape(folder)}: {', '.join(escape(path.name) for path in paths)}"

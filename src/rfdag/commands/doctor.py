@@ -1,0 +1,135 @@
+"""`rfdag doctor`: what this installation has, what it lacks, and whether it works."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+import rfdag
+from rfdag.bench.environments import FOLDER, homes
+from rfdag.commands.choices import JsonFlag
+from rfdag.commands.speech import counted, escape, print_json, spoken
+
+if TYPE_CHECKING:
+    from rfdag.commands.checkup import Checkup
+
+GOOD, ABSENT, DOUBT, BAD = "[green]✓[/green]", "[dim]–[/dim]", "[yellow]![/yellow]", "[red]✗[/red]"
+Line = tuple[str, str, str]
+"""A mark, a label and what there is to say."""
+
+
+def register(app: typer.Typer, reported: Callable[[Any], Any]) -> None:
+    """Add the command to a program whose errors ``reported`` turns into messages."""
+    app.command()(reported(doctor))
+
+
+def doctor(
+    peers: Annotated[Path, typer.Option(help="Folder of the peers' environments (rfdag bench --setup).")] = FOLDER,
+    as_json: JsonFlag = False,
+) -> None:
+    """Show versions, threads, memory, GPU and extras, and test whether rfdag works."""
+    from rfdag.commands.checkup import Checkup
+
+    with Console(stderr=True).status("Looking…"):
+        found = Checkup.make(peers.expanduser())
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _tell(found)
+    if found.troubles:
+        raise typer.Exit(1)
+
+
+def _tell(found: Checkup) -> None:
+    console = Console()
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_column()
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for line in (*_program(found), *_machine(found), *_extras(found), *_rest(found)):
+        grid.add_row(*line)
+    console.print(grid, highlight=False)
+    for doubt in found.doubts:
+        console.print(f"[yellow]Doubt:[/yellow] {escape(doubt)}", highlight=False, soft_wrap=True)
+    for trouble in found.troubles:
+        console.print(f"[bold red]Broken:[/bold red] {escape(trouble)}", highlight=False, soft_wrap=True)
+    if not found.troubles:
+        console.print("[bold]rfdag works here.[/bold]")
+
+
+def _program(found: Checkup) -> Iterator[Line]:
+    from rfdag.commands.checkup import NEEDED
+
+    python = f"Python {platform.python_version()} ({sys.executable})"
+    yield GOOD, "Program", escape(f"rfdag {rfdag.__version__}, {python}, {platform.platform()}")
+    packages = {name: found.packages[name] for name in NEEDED}
+    good = [f"{name} {answer['version']}" for name, answer in packages.items() if "version" in answer]
+    yield GOOD if len(good) == len(NEEDED) else BAD, "Packages", escape(", ".join(good) or "none")
+
+
+def _machine(found: Checkup) -> Iterator[Line]:
+    threads, memory, device = (found.answers[name] for name in ("threads", "memory", "device"))
+    if threads["problem"]:
+        yield BAD, "Threads", escape(threads["problem"])
+    else:
+        limit = threads["container"]
+        container = "" if limit is None else f", a container allows the time of {limit:g}"
+        pools = ", ".join(f"{pool['name']} {pool['version']} {pool['threads']}" for pool in threads["libraries"])
+        libraries = f"threads of libraries: {pools or 'none'}, numba {threads['numba']}"
+        settings = "".join(f"; {name}={value}" for name, value in threads["variables"].items())
+        cores = f"{counted(threads['cores'], 'core')}{container}; rfdag uses {threads['used']}"
+        yield GOOD, "Threads", escape(f"{cores}; {libraries}{settings}")
+    free = memory.get("free")
+    yield GOOD, "Memory", escape(memory["problem"]) or ("unknown" if free is None else f"{free / 1e9:.1f} GB free")
+    if device["problem"]:
+        yield ABSENT, "GPU", escape(f"none in use: {spoken(device['problem'])}")
+    else:
+        free, total = device["free"] / 1e9, device["total"] / 1e9
+        versions = f"driver for CUDA {device['driver']}, runtime {device['runtime']}"
+        more = f", the first of {device['devices']}" if device["devices"] > 1 else ""
+        yield GOOD, "GPU", escape(f"{device['name']}{more}, {free:.1f} of {total:.1f} GB free, {versions}")
+
+
+def _extras(found: Checkup) -> Iterator[Line]:
+    from rfdag.commands.checkup import EXTRAS, install_line
+
+    for name, extra in EXTRAS.items():
+        state = found.state(name)
+        parts = {package: found.packages[package] for package in extra.packages}
+        if state == "ready":
+            text = ", ".join(f"{package} {answer['version']}" for package, answer in parts.items())
+        elif state == "missing":
+            text = f"missing: {install_line(name)}"
+        else:
+            problems = (f"{package}: {answer['problem']}" for package, answer in parts.items() if answer["problem"])
+            text = f"broken: {'; '.join(problems)}"
+        mark = {"ready": GOOD, "missing": ABSENT, "broken": DOUBT}[state]
+        yield mark, escape(f"[{name}]"), f"{escape(text)}  [dim]{escape(extra.purpose)}[/dim]"
+
+
+def _rest(found: Checkup) -> Iterator[Line]:
+    kernels, test = found.answers["kernels"], found.answers["self_test"]
+    if kernels["problem"]:
+        yield BAD, "Kernels", escape(kernels["problem"])
+    elif not kernels["compiled"]:
+        yield DOUBT, "Kernels", "not compiled: numba is not installed"
+    else:
+        place = f"under {os.path.commonpath(kernels['folders'])}" if kernels["folders"] else "nowhere"
+        kept = f"{kernels['kept']} of {kernels['count']} compiled and kept"
+        yield GOOD if kernels["writable"] else DOUBT, "Kernels", escape(f"{kept} {place}")
+    ready = found.ready_peers()
+    text = f"{len(ready)} of {len(homes())} environments in {found.peers}"
+    cure = "" if len(ready) == len(homes()) else "; rfdag bench --setup makes them"
+    yield GOOD if ready else ABSENT, "Peers", escape(text + cure)
+    if test["problem"]:
+        yield BAD, "Self-test", escape(test["problem"])
+    else:
+        yield GOOD, "Self-test", f"a graph of five variables was found in {test['seconds']:.2f} s"
