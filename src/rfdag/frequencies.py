@@ -199,6 +199,11 @@ class Bootstrap:
     def __str__(self) -> str:
         return self.summary()
 
+    def _repr_html_(self) -> str:
+        from rfdag.notebooks.views import bootstrap_view
+
+        return bootstrap_view(self)
+
     def summary(self, limit: int = 20) -> str:
         """Return a few lines of text: what was drawn, and the most frequent edges."""
         frequent = [pair for pair in self.pairs if pair.frequency >= SURE]

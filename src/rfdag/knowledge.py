@@ -132,6 +132,11 @@ class Knowledge:
         named = (name for tier in self.tiers for name in tier)
         return tuple(dict.fromkeys((*named, *edges, *self.roots, *self.leaves)))
 
+    def _repr_html_(self) -> str:
+        from rfdag.notebooks.views import knowledge_view
+
+        return knowledge_view(self)
+
     def __bool__(self) -> bool:
         return bool(self.variables)
 

@@ -139,6 +139,11 @@ class LinearModel:
         """
         return float(self.log_density(data).sum())
 
+    def _repr_html_(self) -> str:
+        from rfdag.notebooks.views import model_view
+
+        return model_view(self)
+
     def _places(self, names: Mapping[Hashable, float]) -> list[int]:
         place = {name: at for at, name in enumerate(self.names)}
         unknown = [name for name in names if name not in place]

@@ -36,6 +36,11 @@ class Effect(NamedTuple):
     level: float
     adjustment: tuple[Hashable, ...]
 
+    def _repr_html_(self) -> str:
+        from rfdag.notebooks.views import effect_view
+
+        return effect_view(self)
+
 
 class PossibleEffect(NamedTuple):
     """The effect if the cause has these parents, as it has in some DAGs of the equivalence class."""
@@ -65,6 +70,11 @@ class EffectRange(NamedTuple):
     def high(self) -> float:
         """The largest estimate."""
         return self.estimates[-1]
+
+    def _repr_html_(self) -> str:
+        from rfdag.notebooks.views import effect_range_view
+
+        return effect_range_view(self)
 
 
 def effect(

@@ -75,6 +75,11 @@ class Trace:
     def __len__(self) -> int:
         return len(self.node)
 
+    def _repr_html_(self) -> str:
+        from rfdag.notebooks.views import trace_view
+
+        return trace_view(self)
+
     def __iter__(self) -> Iterator[Step]:
         for at in range(len(self)):
             yield Step(

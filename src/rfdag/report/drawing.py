@@ -8,21 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.plots.layering import Layering, heights, layered, sorted_layers
+from rfdag.plots.shortening import shortened
 
 if TYPE_CHECKING:
     from rfdag.result import Result
 
 LETTER = 7.0
 """Width of a letter, of 12 pixels' height; wide enough for most."""
-LONGEST = 18
 BOX, ROW, BETWEEN, STUB = 24.0, 30.0, 46.0, 9.0
 """Height of a node, of its place in a layer, way between layers, and straight way before a node, in pixels."""
 
 
 def drawing(result: Result, sources: list[int], targets: list[int], missing: list[list[int]]) -> dict[str, Any]:
-    """Return centre and width of every node, and the course of every edge and then of every missing pair, in pixels."""
+    """Return centre, width and label of every node, and the course of every edge, then of every missing pair.
+
+    Lengths are in pixels.
+    """
     edges = np.array([*zip(sources, targets, strict=True), *missing], np.int64).reshape(-1, 2)
-    widths = np.array([_width(name) for name in result.names])
+    labels = shortened([" ".join(str(name).split()) or '""' for name in result.names])
+    widths = np.array([_width(label) for label in labels])
     joined = np.unique(edges)
     alone = [at for at in result.causal_order.tolist() if at not in set(joined.tolist())]
     centre = np.zeros((len(widths), 2))
@@ -39,6 +43,7 @@ def drawing(result: Result, sources: list[int], targets: list[int], missing: lis
         "x": np.round(centre[:, 0], 1).tolist(),
         "y": np.round(centre[:, 1], 1).tolist(),
         "width": widths.tolist(),
+        "label": labels,
         "height": BOX,
         "courses": courses,
         "top": round(min(reach[0], float(centre[:, 1].min())) - BOX, 1),
@@ -46,10 +51,9 @@ def drawing(result: Result, sources: list[int], targets: list[int], missing: lis
     }
 
 
-def _width(name: object) -> float:
+def _width(label: str) -> float:
     # Letters beyond Latin, Greek and Cyrillic are about twice as wide.
-    letters = str(name)[:LONGEST] if len(str(name)) <= LONGEST else "m" * LONGEST
-    return 18 + LETTER * sum(2 if ord(letter) > 0x2000 else 1 for letter in letters)
+    return 18 + LETTER * sum(2 if ord(letter) > 0x2000 and letter != "…" else 1 for letter in label)
 
 
 def _points(layering: Layering, widths: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

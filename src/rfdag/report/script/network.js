@@ -29,9 +29,9 @@ class Network {
   }
 
   node(variable) {
-    const { x, y, width, height } = this.drawing;
+    const { x, y, width, height, label: labels } = this.drawing;
     const box = draw("rect", { x: x[variable] - width[variable] / 2, y: y[variable] - height / 2, width: width[variable], height, rx: 7 });
-    const label = draw("text", { x: x[variable], y: y[variable] + 4.2, "text-anchor": "middle", text: shortened(content.names[variable]) });
+    const label = draw("text", { x: x[variable], y: y[variable] + 4.2, "text-anchor": "middle", text: shown(labels[variable]) });
     const act = (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(variable); } };
     return draw("g", { tabindex: 0, role: "button", "aria-label": nameOf(variable), "data-variable": variable, onclick: () => { if (!view.moved) choose(variable); }, onkeydown: act }, [draw("title", { text: nameOf(variable) }), box, label]);
   }

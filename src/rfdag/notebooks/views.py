@@ -1,0 +1,227 @@
+"""One view for each kind of object, short enough for a cell of a notebook."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csc_array
+
+from rfdag.compliance import summed_up
+from rfdag.frequencies import drawn_in_words
+from rfdag.notebooks.elements import bar, counted, escaped, line, listing, named, number, share, span, table, view
+from rfdag.notebooks.picture import picture
+
+if TYPE_CHECKING:
+    from rfdag.effects.estimates import Effect, EffectRange
+    from rfdag.eliminate.trace import Trace
+    from rfdag.frequencies import Bootstrap
+    from rfdag.knowledge import Knowledge
+    from rfdag.model import LinearModel
+    from rfdag.result import Edge, Result
+
+ROWS = 12
+"""Rows of a table."""
+NAMES = 40
+"""Names in a line."""
+TERMS = 6
+"""Parents in an equation."""
+DETAILED_UP_TO = 2000
+"""Number of variables up to which edges are looked at one by one; above, that takes longer than a glance may."""
+
+
+def result_view(result: Result) -> str:
+    """Return order, graph, strongest edges, knowledge and warnings of a result."""
+    n_edges = int(result.dag.sum())
+    rows = "exact input" if result.n_samples is None else counted(result.n_samples, "row")
+    title = f"Causal order of {counted(len(result.names), 'variable')}"
+    facts = f"{rows}, rule {escaped(result.settings.rule)}, {sum(result.timings.values()):.2g} s"
+    parts = [line(facts, quiet=True), line(listing(result.order, NAMES, " → "))]
+    if len(result.names) > DETAILED_UP_TO:
+        parts.append(line(f"{counted(n_edges, 'edge')}; <code>.edges</code> and <code>.to_frame()</code> have them."))
+    else:
+        parts += [_edge_line(result, n_edges), picture(result), _edge_table(result)]
+    if result.path:
+        parts.append(line(f"Penalty {number(result.penalty)}, chosen of {len(result.path)}."))
+    if result.compliance:
+        parts.append(line(f"Knowledge: {escaped(summed_up(result.compliance))}."))
+    parts += [line(f"<strong>Warning:</strong> {escaped(warning)}") for warning in result.warnings]
+    return view(title, *parts)
+
+
+def _edge_line(result: Result, n_edges: int) -> str:
+    undecided = int((result.cpdag == 2).sum()) // 2
+    if not n_edges:
+        return line("No edges.")
+    return line(f"{counted(n_edges, 'edge')}, {undecided} of which could point either way (–).")
+
+
+def _edge_table(result: Result) -> str:
+    """Return the strongest edges, or the first ones of the order where strengths are not known."""
+    if not result.edges:
+        return ""
+    known = result.edges[0].partial_correlation is not None
+    place = {name: at for at, name in enumerate(result.order)}
+
+    def rank(edge: Edge) -> Any:
+        return -abs(edge.partial_correlation or 0.0) if known else (place[edge.source], place[edge.target])
+
+    shown = sorted(result.edges, key=rank)[:ROWS]
+    rows = [[named(edge.source), "→" if edge.directed else "–", named(edge.target)] for edge in shown]
+    headings = ["cause", "", "effect"]
+    if known:
+        headings += ["", "partial correlation", "coefficient", "BIC gain"]
+        for row, edge in zip(rows, shown, strict=True):
+            strength = edge.partial_correlation or 0.0
+            row += [bar(abs(strength)), number(strength), number(edge.coefficient), number(edge.gain)]
+    left = len(result.edges) - len(shown)
+    which = "The strongest edges" if known else "The first edges"
+    more = line(f"{which}; {left} more are in <code>.to_frame()</code>.", quiet=True) if left else ""
+    return table(headings, rows, numbers=3 if known else 0) + more
+
+
+def bootstrap_view(bootstrap: Bootstrap) -> str:
+    """Return the most frequent pairs, and where each variable stood."""
+    title = f"{counted(bootstrap.runs, 'run')} on {counted(len(bootstrap.names), 'variable')}"
+    pairs = bootstrap.pairs
+    rows = [
+        [
+            named(pair.source),
+            "→" if pair.forward >= pair.frequency / 2 else "–",
+            named(pair.target),
+            bar(pair.frequency),
+            *map(share, (pair.frequency, pair.forward, pair.backward, pair.undirected)),
+        ]
+        for pair in pairs[:ROWS]
+    ]
+    headings = ["", "", "", "", "joined", "this way", "other way", "left open"]
+    left = len(pairs) - len(rows)
+    more = f"The most frequent pairs; {left} more are in <code>.to_frame()</code>." if left > 0 else ""
+    return view(
+        title,
+        line(f"{escaped(drawn_in_words(bootstrap))}; shares of the runs:", quiet=True),
+        table(headings, rows, numbers=4) if rows else line("No run joined any two variables."),
+        line(more, quiet=True) if more else "",
+        _places(bootstrap),
+    )
+
+
+def _places(bootstrap: Bootstrap) -> str:
+    room = max(len(bootstrap.names) - 1, 1)
+    ranks = sorted(bootstrap.ranks, key=lambda rank: (rank.median, rank.mean))
+    rows = [
+        [
+            named(rank.variable),
+            span((rank.lower - 1) / room, (rank.upper - 1) / room, (rank.median - 1) / room),
+            number(rank.median),
+            f"{number(rank.lower)} to {number(rank.upper)}",
+        ]
+        for rank in ranks[: 2 * ROWS]
+    ]
+    left = len(ranks) - len(rows)
+    more = line(f"The first of them; {left} more are in <code>.ranks</code>.", quiet=True) if left else ""
+    return table(["variable", "", "median place", "in 90% of the runs"], rows, numbers=2) + more
+
+
+def knowledge_view(knowledge: Knowledge) -> str:
+    """Return tiers, edges, roots and leaves of knowledge."""
+    rows = []
+    for at, tier in enumerate(knowledge.tiers, start=1):
+        inside = " (no edges inside)" if at in knowledge.forbidden_within else ""
+        rows.append([f"tier {at}{inside}", listing(tier, NAMES)])
+    for kind, edges in (("required", knowledge.required), ("forbidden", knowledge.forbidden)):
+        arrows = [f"{named(cause)} → {named(effect)}" for cause, effect in edges[:ROWS]]
+        arrows += [f"… and {len(edges) - ROWS} more"] if len(edges) > ROWS else []
+        rows += [[kind, "<br>".join(arrows)]] if arrows else []
+    for kind, names in (("roots", knowledge.roots), ("leaves", knowledge.leaves)):
+        rows += [[kind, listing(names, NAMES)]] if names else []
+    title = f"Background knowledge of {counted(len(knowledge.variables), 'variable')}"
+    return view(title, table(["", ""], rows) if rows else line("Nothing is known."))
+
+
+def model_view(model: LinearModel) -> str:
+    """Return the equations of a linear model."""
+    weights = csc_array(model.sem.weights)
+    rows = [[named(name), "=", *_equation(model, weights, at)] for at, name in enumerate(model.names[:ROWS])]
+    left = len(model.names) - len(rows)
+    units = {
+        "data": "in the units of the data",
+        "centred": "in the units of the data, around 0",
+        "standardised": "standardised, around 0",
+    }
+    return view(
+        f"Linear Gaussian model of {counted(len(model.names), 'variable')}",
+        line(f"{units[model.units]}; {counted(int(weights.count_nonzero()), 'weight')}", quiet=True),
+        table(["", "", "", "noise, standard deviation"], rows, numbers=1),
+        line(f"… and {counted(left, 'equation')} more", quiet=True) if left else "",
+    )
+
+
+def _equation(model: LinearModel, weights: Any, at: int) -> tuple[str, str]:
+    """Return the right side of one equation, and the deviation of its noise."""
+    own = slice(weights.indptr[at], weights.indptr[at + 1])
+    parents, values = weights.indices[own], weights.data[own]
+    strongest = np.argsort(-np.abs(values), kind="stable")[:TERMS]
+    terms = [_term(float(values[one]), named(model.names[parents[one]])) for one in strongest]
+    terms += [f"+ … {len(parents) - TERMS} more"] if len(parents) > TERMS else []
+    intercept = float(model.intercepts[at])
+    first = [number(intercept)] if intercept or not terms else []
+    return " ".join([*first, *terms]).removeprefix("+ "), number(float(np.sqrt(model.sem.variances[at])))
+
+
+def _term(weight: float, parent: str) -> str:
+    return f"{'+' if weight >= 0 else '−'} {number(abs(weight))} · {parent}"
+
+
+def effect_view(effect: Effect) -> str:
+    """Return the estimate of an effect in words."""
+    title = f"Total effect of {named(effect.cause)} on {named(effect.outcome)}: {number(effect.estimate)}"
+    return view(title, line(f"{_accuracy(effect)}adjusted for {_set(effect.adjustment)}", quiet=True))
+
+
+def effect_range_view(found: EffectRange) -> str:
+    """Return every effect that the equivalence class leaves possible."""
+    title = f"Possible total effects of {named(found.cause)} on {named(found.outcome)}: {number(found.low)}"
+    if found.high > found.low:
+        title += f" to {number(found.high)}"
+    rows = [
+        [
+            _set(each.parents),
+            number(each.effect.estimate),
+            number(each.effect.standard_error),
+            "" if each.effect.low is None else f"{number(each.effect.low)} to {number(each.effect.high)}",
+        ]
+        for each in found.possible[:ROWS]
+    ]
+    left = len(found.possible) - len(rows)
+    level = found.possible[0].effect.level
+    headings = [f"if the parents of {named(found.cause)} are", "estimate", "standard error", f"{level:.0%} interval"]
+    more = line(f"… and {left} more in <code>.possible</code>", quiet=True) if left else ""
+    return view(title, table(headings, rows, numbers=3), more)
+
+
+def _accuracy(effect: Effect) -> str:
+    if effect.standard_error is None:
+        return ""
+    interval = f"{effect.level:.0%} interval {number(effect.low)} to {number(effect.high)}"
+    return f"standard error {number(effect.standard_error)}, {interval}, given the graph; "
+
+
+def _set(names: tuple[Any, ...]) -> str:
+    return listing(names, NAMES) if names else "nothing"
+
+
+def trace_view(trace: Trace) -> str:
+    """Return the first steps of an elimination; variables are given by the numbers of their columns."""
+    rows = [
+        [str(at), *map(str, (step.node, step.removal, step.fill, step.degree, step.ties))]
+        for at, step in enumerate(islice(trace, ROWS), start=1)
+    ]
+    left = len(trace) - len(rows)
+    headings = ["step", "column removed", "R, edges removed", "F, edges filled in", "D, neighbours", "ties"]
+    return view(
+        f"Elimination in {counted(len(trace), 'step')}, a sink first",
+        table(headings, rows, numbers=6) if rows else "",
+        line(f"… and {left} more", quiet=True) if left else "",
+    )
