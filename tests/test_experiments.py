@@ -15,12 +15,14 @@ import pytest
 from joblib.externals.loky import get_reusable_executor
 from typer.testing import CliRunner
 
+from rfdag import workers
 from rfdag.cli import app
 from rfdag.errors import FileError, OptionError
-from rfdag.experiments import catalogue, look, pages, running, statistics, study
-from rfdag.experiments.running import Run, Workers
+from rfdag.experiments import catalogue, look, pages, statistics, study
+from rfdag.experiments.running import Run
 from rfdag.experiments.study import Claim, Scope, Study
 from rfdag.journal import Journal
+from rfdag.workers import Workers
 
 
 def plan(scope):
@@ -187,7 +189,7 @@ def test_on_a_dask_cluster(tmp_path):
 
 def test_no_dask_cluster(tmp_path, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr(running, "CONNECT_WITHIN", 0.3)
+    monkeypatch.setattr(workers, "CONNECT_WITHIN", 0.3)
     with pytest.raises(OptionError, match=r"No Dask scheduler answers at tcp://127.0.0.1:1 .*dask scheduler"):
         complete(SQUARES, Scope(), tmp_path, Workers(dask="tcp://127.0.0.1:1"))
 
@@ -387,7 +389,8 @@ sys.path.insert(0, {tests!r})
 import test_experiments as here
 from dataclasses import replace
 from pathlib import Path
-from rfdag.experiments.running import Run, Workers
+from rfdag.experiments.running import Run
+from rfdag.workers import Workers
 from rfdag.experiments.study import Scope
 
 def slow(key, scope):

@@ -13,6 +13,7 @@ from rfdag.bench import environments, harness
 from rfdag.experiments import contests, look, noisy, noisy_claims
 from rfdag.experiments.study import Scope
 from rfdag.metrics import shd, skeleton
+from rfdag.version import own_version
 
 HERE = Scope(quick=True, peers=Path("nowhere"))
 """Without peers, only rfdag's own methods are run."""
@@ -76,7 +77,7 @@ def test_a_cell_of_our_own():
     record = records[1]
     assert (record["tpr"], record["fpr"], record["f1"]) == (scores.tpr, scores.fpr, scores.f1)
     assert (record["edges"], record["shd"]) == (found.sum(), shd(true, found))
-    assert record["package"] == f"rfdag {environments.own_version()}"
+    assert record["package"] == f"rfdag {own_version()}"
     assert record["seconds"] > 0
     assert json.loads(json.dumps(records)) == records
 

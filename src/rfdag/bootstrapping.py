@@ -265,7 +265,7 @@ class _Todo:
 
 def _about(plan: _Plan, table: Table) -> dict[str, Any]:
     """Return all that the outcome of a run depends on, beside its number."""
-    from rfdag.bench.environments import own_version
+    from rfdag.version import own_version
 
     values = np.ascontiguousarray(table.values, np.float64)
     return {

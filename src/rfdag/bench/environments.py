@@ -6,8 +6,6 @@ Every peer has one of its own, so that no peer's requirements hold another's bac
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import os
 import subprocess
 import sys
@@ -16,16 +14,13 @@ from collections.abc import Callable
 from importlib.metadata import distributions
 from pathlib import Path
 
-import rfdag
+from rfdag.version import own_version
 
 FOLDER = Path(".peers")
 """Where environments are, unless another folder is given."""
 
 OWN = "rfdag"
 """The environment of this package itself."""
-
-AROUND = ("bench", "cli.py", "commands", "experiments", "journal.py")
-"""Parts of this package that call what is compared and have no influence on it."""
 
 LISTS = Path(__file__).parent / "peers"
 FROM_SOURCE = "tetrad-port"
@@ -69,17 +64,6 @@ def version_of(package: str, home: str, folder: Path) -> str | None:
     places = [*(folder / home).glob("lib/python*/site-packages"), *(folder / home).glob("Lib/site-packages")]
     found = distributions(name=package, path=[str(place) for place in places])
     return next((entry.version for entry in found), None)
-
-
-@functools.cache
-def own_version() -> str:
-    """Return rfdag's version with a digest of its sources, since an edited checkout is another contender."""
-    root = Path(rfdag.__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        if path.relative_to(root).parts[0] not in AROUND:
-            digest.update(path.read_bytes())
-    return f"{rfdag.__version__}+{digest.hexdigest()[:8]}"
 
 
 def is_ready(home: str, folder: Path) -> bool:

@@ -28,6 +28,7 @@ from rfdag.bench.workloads import Drawn, Workload
 from rfdag.errors import OptionError
 from rfdag.graphs.dag import Graph
 from rfdag.progress import Progress
+from rfdag.version import own_version
 
 Floats = NDArray[np.float64]
 
@@ -164,7 +165,7 @@ def _cell(
 def _ruler_cells(workload: Workload, graph: int, drawn: Drawn, settings: Settings, ledger: Ledger) -> list[Cell]:
     cells = []
     for name, ruler in rulers.lay(drawn.rows, drawn.true).items():
-        key = Key(workload.name, settings.seed, graph, name, environments.own_version(), digest(drawn.rows))
+        key = Key(workload.name, settings.seed, graph, name, own_version(), digest(drawn.rows))
         cell = ledger.find(key, settings.limit)
         if cell is None and settings.fresh:
             cell = scored(key, settings.limit, ruler, drawn.rows, drawn.true, None)

@@ -10,12 +10,12 @@ import numpy as np
 import scipy
 
 from rfdag import datasets
-from rfdag.bench import environments
 from rfdag.experiments import look, noiseless
 from rfdag.experiments.noiseless_claims import NEARLY
 from rfdag.experiments.study import Claim, Key, Record, Row, Scope, Study, revision
 from rfdag.graphs.dag import Graph
 from rfdag.simulate import scale_free_dag
+from rfdag.version import own_version
 
 SCALE_FREE = {f"scale-free, m = {m}": m for m in (1, 2, 4)}
 NETWORKS = ("ECOLI70", "MAGIC-NIAB", "Sachs")
@@ -40,7 +40,7 @@ def plan(scope: Scope) -> list[Key]:
             "seed": scope.seed,
             "methods": noiseless.methods_for(p, quick=scope.quick),
             "rules": noiseless.options(),
-            "version": environments.own_version(),
+            "version": own_version(),
             "scipy": scipy.__version__,
             "revision": made_by,
         }

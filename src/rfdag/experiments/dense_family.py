@@ -14,7 +14,6 @@ import numpy as np
 
 import rfdag
 from rfdag import metrics
-from rfdag.bench import environments
 from rfdag.eliminate import OracleEngine
 from rfdag.eliminate.threads import one_blas_thread
 from rfdag.errors import NumericalWarning
@@ -24,6 +23,7 @@ from rfdag.experiments.statistics import rounded
 from rfdag.experiments.study import Claim, Key, Record, Row, Scope, Study, revision
 from rfdag.graphs.dag import Graph
 from rfdag.simulate import dense_dag, linear_sem
+from rfdag.version import own_version
 
 EXACT = tuple(range(2, 13))
 QUICK_EXACT = tuple(range(2, 9))
@@ -44,7 +44,7 @@ def plan(scope: Scope) -> list[Key]:
     made_by = revision(
         measure, _scores, _exact, _from_data, _record, _generator, noiseless.outcome, shuffled, sample_covariance
     )
-    fixed = {"seed": scope.seed, "version": environments.own_version(), "revision": made_by}
+    fixed = {"seed": scope.seed, "version": own_version(), "revision": made_by}
     exact, from_data = (QUICK_EXACT, QUICK_FROM_DATA) if scope.quick else (EXACT, FROM_DATA)
     rules = [f"{method}: {noiseless.RULES.get(method)}" for method in ON_GRAPHS]
     options = [f"{method}: {options}" for method, options in ON_DATA.items()]

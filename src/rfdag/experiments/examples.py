@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from rfdag.bench import environments
 from rfdag.eliminate import OracleEngine, eliminate
 from rfdag.eliminate.rules import find_rule
 from rfdag.eliminate.search import choose, position_of
@@ -29,6 +28,7 @@ from rfdag.graphs import (
 )
 from rfdag.graphs.dag import Graph
 from rfdag.simulate import dense_dag
+from rfdag.version import own_version
 
 DAGS = {
     # 5 and 6 are colliders, 7 lies between 3 and 4; the first four are kept.
@@ -57,7 +57,7 @@ def plan(scope: Scope) -> list[Key]:
             "kept": KEPT.get(example, []),
             "walk": WALKS.get(example, ""),
             "depth": DEPTH,
-            "rfdag": environments.own_version(),
+            "rfdag": own_version(),
             "revision": made_by,
         }
         for example, dag in DAGS.items()

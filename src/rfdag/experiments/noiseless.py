@@ -13,7 +13,6 @@ import numpy as np
 import scipy
 
 import rfdag
-from rfdag.bench import environments
 from rfdag.eliminate import OracleEngine, eliminate, replay
 from rfdag.eliminate.threads import one_blas_thread
 from rfdag.experiments import noiseless_claims, orderings
@@ -23,6 +22,7 @@ from rfdag.experiments.study import Key, Record, Row, Scope, Study, revision
 from rfdag.graphs import moral_graph
 from rfdag.graphs.dag import Graph
 from rfdag.simulate import random_dag
+from rfdag.version import own_version
 
 DENSITIES = ("1/p", "2/p", "4/p", "1/2")
 SIZES = tuple(range(10, 101, 10))
@@ -93,7 +93,7 @@ def plan(scope: Scope) -> list[Key]:
             "seed": scope.seed,
             "methods": methods_for(p, quick=scope.quick),
             "rules": options(),
-            "version": environments.own_version(),
+            "version": own_version(),
             "scipy": scipy.__version__,
             "revision": made_by,
         }

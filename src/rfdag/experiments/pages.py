@@ -11,6 +11,7 @@ from typing import Any
 
 from rfdag.bench import environments, tables
 from rfdag.experiments.study import Claim, Row, Scope, Study
+from rfdag.version import own_version
 
 VERDICTS = {True: "held", False: "**did not hold**", None: "cannot tell"}
 RESOLUTION = 150
@@ -96,7 +97,7 @@ class Outcome:
 
     def _caption(self) -> str:
         peers = [home for home in self.study.homes if home != environments.OWN]
-        versions = [f"rfdag {environments.own_version()}"]
+        versions = [f"rfdag {own_version()}"]
         versions += [version for home in peers for version in _versions(home, self.scope.peers)]
         words = [f"Seed {self.scope.seed}; {', '.join(versions)}."]
         counts = [row["graphs"] for row in self.rows if row.get("graphs")]

@@ -5,40 +5,13 @@ from __future__ import annotations
 import json
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from rfdag.errors import FileError, OptionError
+from rfdag.errors import FileError
 from rfdag.experiments.study import Key, Record, Scope, Study
 from rfdag.journal import Journal
-
-CONNECT_WITHIN = 10
-"""Seconds in which a Dask scheduler has to answer."""
-
-
-@dataclass(frozen=True)
-class Workers:
-    """Who runs the cells: processes of this machine, or a Dask cluster."""
-
-    jobs: int | None = None
-    """How many at once; None is one for each core, or all of the cluster's."""
-    dask: str | None = None
-    """Address of a Dask scheduler."""
-
-    @contextmanager
-    def ready(self) -> Iterator[None]:
-        """Have joblib send its work to them."""
-        from joblib import parallel_config
-
-        jobs = self.jobs or -1
-        if self.dask is None:
-            with parallel_config(backend="loky", n_jobs=jobs):
-                yield
-            return
-        with _client(self.dask), parallel_config(backend="dask", n_jobs=jobs):
-            yield
+from rfdag.workers import Workers
 
 
 class Completed(NamedTuple):
@@ -139,20 +112,3 @@ def _read(journal: Journal, plan: dict[str, Key]) -> tuple[dict[str, list[Record
 
 def _canonical(key: Key) -> str:
     return json.dumps(key, sort_keys=True, ensure_ascii=False)
-
-
-@contextmanager
-def _client(address: str) -> Iterator[Any]:
-    try:
-        from distributed import Client
-    except ImportError:
-        raise ImportError("A Dask cluster needs the package distributed: pip install 'rfdag[dask]'") from None
-    try:
-        client = Client(address, timeout=CONNECT_WITHIN)
-    except (OSError, ValueError) as problem:
-        raise OptionError(
-            f"No Dask scheduler answers at {address} ({problem}); give the address that `dask scheduler` tells, as in "
-            "tcp://host:8786."
-        ) from None
-    with client:
-        yield client

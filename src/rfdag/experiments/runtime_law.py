@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 import rfdag
-from rfdag.bench import environments
 from rfdag.eliminate import OracleEngine, eliminate
 from rfdag.eliminate.elimination import EDGES_UP_TO
 from rfdag.eliminate.threads import one_blas_thread
@@ -23,6 +22,7 @@ from rfdag.experiments.statistics import growth, median_band, rounded
 from rfdag.experiments.study import Claim, Key, Record, Row, Scope, Study, revision
 from rfdag.graphs.dag import Graph
 from rfdag.simulate import linear_sem, random_dag, standardise
+from rfdag.version import own_version
 
 SIZES = (20, 28, 40, 57, 80, 113, 160, 226, 320, 453, 640, 905)
 FAMILIES: dict[str, dict[str, Any]] = {"density 1/2": {"density": 0.5}, "degree 4": {"degree": 4}}
@@ -49,7 +49,7 @@ def plan(scope: Scope) -> list[Key]:
         "alpha": ALPHA,
         "max_paths": MAX_PATHS,
         "least": LEAST_SECONDS,
-        "version": environments.own_version(),
+        "version": own_version(),
         "revision": revision(measure, _seconds, sample_covariance),
     }
     return [

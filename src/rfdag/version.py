@@ -1,0 +1,39 @@
+"""The version of what computes a result: the package's number, and a digest of the sources behind it."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from pathlib import Path
+
+import rfdag
+
+AROUND = (
+    "bench",
+    "cli.py",
+    "commands",
+    "effects",
+    "exchange",
+    "experiments",
+    "journal.py",
+    "notebooks",
+    "plots",
+    "report",
+    "workers.py",
+)
+"""Parts of the package that call on what computes a result, or show and carry on what it found."""
+
+
+@functools.cache
+def own_version() -> str:
+    """Return rfdag's version with a digest of its sources, since an edited checkout may find something else.
+
+    >>> own_version().startswith(rfdag.__version__ + "+")
+    True
+    """
+    root = Path(rfdag.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        if path.relative_to(root).parts[0] not in AROUND:
+            digest.update(path.read_bytes())
+    return f"{rfdag.__version__}+{digest.hexdigest()[:8]}"

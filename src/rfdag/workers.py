@@ -1,0 +1,53 @@
+"""Those who do the work side by side: processes of this machine, or a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from rfdag.errors import OptionError
+
+CONNECT_WITHIN = 10
+"""Seconds in which a Dask scheduler has to answer."""
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Who runs what joblib is given: processes of this machine, or a Dask cluster."""
+
+    jobs: int | None = None
+    """How many at once; None is one for each core, or all of the cluster's."""
+    dask: str | None = None
+    """Address of a Dask scheduler."""
+
+    @contextmanager
+    def ready(self) -> Iterator[None]:
+        """Have joblib send its work to them."""
+        from joblib import parallel_config
+
+        jobs = self.jobs or -1
+        if self.dask is None:
+            with parallel_config(backend="loky", n_jobs=jobs):
+                yield
+            return
+        with _client(self.dask), parallel_config(backend="dask", n_jobs=jobs):
+            yield
+
+
+@contextmanager
+def _client(address: str) -> Iterator[Any]:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ImportError("A Dask cluster needs the package distributed: pip install 'rfdag[dask]'") from None
+    try:
+        client = Client(address, timeout=CONNECT_WITHIN)
+    except (OSError, ValueError) as problem:
+        raise OptionError(
+            f"No Dask scheduler answers at {address} ({problem}); give the address that `dask scheduler` tells, as in "
+            "tcp://host:8786."
+        ) from None
+    with client:
+        yield client
