@@ -8,6 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+__all__ = [
+    "DataError",
+    "DeviceError",
+    "FileError",
+    "GraphError",
+    "MatrixError",
+    "NumericalError",
+    "NumericalWarning",
+    "OptionError",
+    "RfdagError",
+]
+
 
 class RfdagError(ValueError):
     """Base of all errors that rfdag raises on purpose."""

@@ -19,6 +19,18 @@ from rfdag.graphs.equivalence import cpdag
 from rfdag.graphs.imap import minimal_imap
 from rfdag.graphs.sparse import canonical, issparse, refuse_sparse, same_pattern
 
+__all__ = [
+    "Distance",
+    "SkeletonScores",
+    "aid",
+    "edge_ratio",
+    "equivalence_class",
+    "order_error",
+    "shd",
+    "sid",
+    "skeleton",
+]
+
 
 class SkeletonScores(NamedTuple):
     """Adjacencies found against adjacencies true; NaN where there was nothing to count."""

@@ -14,6 +14,17 @@ from rfdag.errors import OptionError
 from rfdag.graphs.dag import Graph, as_dag, topological_order
 from rfdag.graphs.sparse import refuse_sparse, same_pattern
 
+__all__ = [
+    "LinearSEM",
+    "block_dag",
+    "dense_dag",
+    "linear_sem",
+    "random_dag",
+    "sample",
+    "scale_free_dag",
+    "standardise",
+]
+
 Floats = NDArray[np.float64]
 Seed = np.random.Generator | int | None
 

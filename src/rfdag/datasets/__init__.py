@@ -14,6 +14,17 @@ from rfdag.knowledge import Knowledge
 from rfdag.model import LinearModel
 from rfdag.simulate import LinearSEM
 
+__all__ = [
+    "auto_mpg",
+    "auto_mpg_knowledge",
+    "auto_mpg_path",
+    "ecoli70",
+    "magic_niab",
+    "sachs",
+    "sachs_path",
+    "sachs_truth",
+]
+
 Network = LinearModel
 """The type of the networks."""
 

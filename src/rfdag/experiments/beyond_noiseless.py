@@ -174,7 +174,7 @@ STUDIES = (
         title="Other graphs without noise",
         source="Beyond the paper: its noiseless study on scale-free graphs and networks from practice",
         about=(
-            "The [noiseless study](#sparsity-of-the-induced-dag-without-noise) on scale-free DAGs (Barabási and Albert "
+            "The study `noiseless` on scale-free DAGs (Barabási and Albert "
             "with m edges for each new node, directed by a random order) and on three networks from practice: ECOLI70 "
             "(46 genes, 70 edges), MAGIC-NIAB (44 traits and markers, 66 edges) and the 20 edges that "
             "example-causal-datasets lists as true of the Sachs proteins. A network is one graph; its nodes are "

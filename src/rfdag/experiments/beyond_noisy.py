@@ -111,7 +111,7 @@ def cost(key: Key) -> float:
 
 
 ABOUT = (
-    "The methods of the [noisy study](#roc-curves-on-20-node-graphs), at six tuning values each, on scale-free "
+    "The methods of the study `roc`, at six tuning values each, on scale-free "
     "DAGs (weights ±[.25, 1], unit noise), on data drawn from the fitted regressions of the networks ECOLI70 and "
     "MAGIC-NIAB, and on rows drawn without replacement from the Sachs data, log(x + 10), where the 20 edges that "
     "example-causal-datasets lists count as true (other lists are in use, and the rows pool several "
