@@ -129,7 +129,7 @@ def write_text(path: str | Path, text: str) -> Path:
     temporary = None
     try:
         with tempfile.NamedTemporaryFile(
-            "w", dir=path.parent, prefix=f".{path.name}.", encoding="utf-8", newline="", delete=False
+            "w", dir=path.parent, prefix=f".{path.name[:100]}.", encoding="utf-8", newline="", delete=False
         ) as handle:
             temporary = Path(handle.name)
             handle.write(text)
@@ -139,13 +139,33 @@ def write_text(path: str | Path, text: str) -> Path:
         temporary.chmod(0o666 & ~mask)
         temporary.replace(path)
     except OSError as problem:
+        raise _unwritable(path, problem) from None
+    finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
-        raise FileError(
-            f"{path} could not be written ({problem.strerror or problem}); choose a folder that exists and that "
-            "you may write to."
-        ) from None
     return path
+
+
+def require_writable(path: str | Path) -> None:
+    """Raise if a file could not be written here, so that nothing is computed in vain."""
+    path = Path(path).expanduser()
+    try:
+        if path.is_dir():
+            raise IsADirectoryError
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as problem:
+        raise _unwritable(path, problem) from None
+
+
+def _unwritable(path: Path, problem: OSError) -> FileError:
+    if path.is_dir():
+        why = f"it is a folder. Name a file in it, such as {path / 'report.html'}, or another"
+    elif not path.parent.exists():
+        why = f"there is no folder {path.parent}. Make it, or choose a folder that exists"
+    else:
+        why = f"{problem.strerror or problem}. Choose a folder that you may write to, with room for the file"
+    return FileError(f"{path} could not be written: {why}.")
 
 
 def write_folder(folder: str | Path, contents: Mapping[str, str | bytes]) -> list[Path]:

@@ -23,8 +23,12 @@ def read(path: str | Path) -> Knowledge:
         text = Path(path).expanduser().read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise FileError(f"There is no file {path}; check the name and the folder.") from None
-    except (OSError, UnicodeDecodeError) as problem:
-        raise FileError(f"{path} could not be read ({problem}).") from None
+    except UnicodeDecodeError:
+        raise FileError(f"{path} is not text in UTF-8; knowledge is Tetrad's text or JSON.") from None
+    except OSError as problem:
+        raise FileError(
+            f"{path} could not be read ({problem.strerror or problem}); pass a file that you may read."
+        ) from None
     if text.lstrip().startswith("{"):
         return _from_json(text, path)
     if not text.lstrip().startswith("/knowledge"):

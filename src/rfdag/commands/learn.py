@@ -25,7 +25,7 @@ from rfdag.commands.choices import (
 )
 from rfdag.commands.graph_files import read_truth
 from rfdag.commands.speech import print_json, printable
-from rfdag.errors import NumericalWarning, OptionError
+from rfdag.errors import FileError, NumericalWarning, OptionError
 
 if TYPE_CHECKING:
     from rfdag.files import TextFormat
@@ -100,6 +100,7 @@ def learn(
 
     if truth is not None and report is None:
         raise OptionError("--truth is shown in a report; pass --report FILE with it.")
+    _refuse_in_time(report, truth)
     form = TextFormat(None if delimiter is None else DELIMITERS.get(delimiter, delimiter), decimal, header)
     with warnings.catch_warnings():
         # The summary tells of them in its own words.
@@ -168,6 +169,16 @@ def _written(result: Result, out: Path | None) -> list[Path]:
     if len(result.edges) <= MOST_DRAWN:
         texts |= {"graph.dot": result.to_dot(), "graph.graphml": result.to_graphml()}
     return write_folder(out, texts)
+
+
+def _refuse_in_time(report: Path | None, truth: Path | None) -> None:
+    """Raise for files that cannot be written or are not there, before a run that may take hours."""
+    from rfdag.files import require_writable
+
+    if report is not None:
+        require_writable(report)
+    if truth is not None and not truth.expanduser().is_file():
+        raise FileError(f"There is no file {truth}; check the name.")
 
 
 def _write_report(result: Result, path: Path, truth: Path | None, data: list[Path] | None, form: TextFormat) -> Path:

@@ -91,10 +91,10 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], numbers: int =
         )
         return f'<tr style="background:none">{inner}</tr>'
 
-    head = line("th", headings, ";font-weight:normal;opacity:0.7")
+    head = f"<thead>{line('th', headings, ';font-weight:normal;opacity:0.7')}</thead>" if any(headings) else ""
     body = "".join(line("td", row) for row in rows)
     style = "border-collapse:collapse;border:0;margin:6px 0;font-variant-numeric:tabular-nums"
-    return f'<table style="{style}"><thead>{head}</thead><tbody>{body}</tbody></table>'
+    return f'<table style="{style}">{head}<tbody>{body}</tbody></table>'
 
 
 def bar(filled: float) -> str:

@@ -177,6 +177,8 @@ def _term(weight: float, parent: str) -> str:
 def effect_view(effect: Effect) -> str:
     """Return the estimate of an effect in words."""
     title = f"Total effect of {named(effect.cause)} on {named(effect.outcome)}: {number(effect.estimate)}"
+    if effect.estimate == 0 and effect.standard_error == 0:
+        return view(title, line("The graph has no directed path from the one to the other.", quiet=True))
     return view(title, line(f"{_accuracy(effect)}adjusted for {_set(effect.adjustment)}", quiet=True))
 
 
