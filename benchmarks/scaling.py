@@ -38,7 +38,7 @@ what was asked for and what was reached, also where that was missed.
 
 ## How to rerun it
 
-```console
+```bash
 make peers                                            # once: FLOP, in an environment of its own
 make scaling                                          # all of it but the GPU, then this page
 python benchmarks/dense.py --parts floor,growth       # parts: floor, learn, growth, small, rescoring

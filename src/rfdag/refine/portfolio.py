@@ -88,7 +88,11 @@ class _Stopped(Exception):
 
 @dataclass(frozen=True)
 class Attempt:
-    """One beam: its setting, its width, and the best score among its orders before refinement."""
+    """One beam: its setting, its ``width``, and the best ``score`` (BIC) among its orders before refinement.
+
+    Under the setting the weight of an edge rises from 0 at z² = ``noise`` to 1 at ``noise`` + ``c``, and ``mu`` is the
+    weight of what a removal means for later ones.
+    """
 
     c: float
     mu: float
