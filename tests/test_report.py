@@ -200,12 +200,18 @@ def test_exact_and_sparse_input_and_a_forgotten_trace_have_reports(tmp_path):
     assert content["playback"]["initial"] is None
 
 
-def test_five_thousand_variables_fall_back_to_heat_map_and_tables(tmp_path):
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """Return the path of a report on 5000 variables."""
     dag = simulate.random_dag(5000, degree=3, rng=1, sparse=True)
     names = [f"{'long' * 20} {at}" for at in range(5000)]
-    path = rfdag.learn(dag, input="dag", names=names, rule="min-degree").report(tmp_path / "x.html", truth=dag)
-    content = block_of(path)
-    assert path.stat().st_size < 20_000_000
+    result = rfdag.learn(dag, input="dag", names=names, rule="min-degree")
+    return result.report(tmp_path_factory.mktemp("large") / "x.html", truth=dag)
+
+
+def test_five_thousand_variables_fall_back_to_heat_map_and_tables(large):
+    content = block_of(large)
+    assert large.stat().st_size < 20_000_000
     assert content["drawing"] is None
     assert len(content["edges"]["source"]) == content["edges_in_all"] > 5000
     assert content["truth"]["counts"]["right"] > 1000
@@ -490,6 +496,47 @@ def test_everything_can_be_reached_by_tab_and_has_a_name(chromium, sachs, tmp_pa
         reached.add(chromium.run("document.activeElement.id || document.activeElement.tagName"))
     assert {"search", "threshold", "show-map", "zoom-in", "save-png", "network", "edge-filter"} <= reached
     assert chromium.run("[...document.querySelectorAll('[tabindex]')].every((element) => element.tabIndex <= 0)")
+
+
+def test_five_thousand_variables_open_as_heat_map_and_tables(chromium, large):
+    chromium.open(large)
+    assert chromium.complaints == []
+    assert len(chromium.requests) == 1
+    visible = "['map', 'network'].map((id) => document.getElementById(id).checkVisibility())"
+    assert chromium.run(visible) == [True, False]
+    assert chromium.run("document.getElementById('show-graph').disabled")
+    assert 0 < chromium.run("document.querySelectorAll('#edge-table tbody tr').length") <= 1000
+
+
+def test_long_names_that_begin_and_end_alike_have_boxes_of_their_own(chromium, tmp_path):
+    names = [f"the amount of substance number {at} in the blood of the patients" for at in range(8)]
+    result = rfdag.learn(simulate.random_dag(8, degree=3, rng=0), input="dag", names=names, rule="rfd")
+    chromium.open(result.report(tmp_path / "x.html"))
+    shown = chromium.run("[...document.querySelectorAll('#network text')].map((text) => text.textContent)")
+    assert len(set(shown)) == 8
+    assert all(any(f" {at} in" in text for text in shown) for at in range(8))
+    assert chromium.run(
+        "[...document.querySelectorAll('#network .node')].every((node) =>"
+        " node.querySelector('text').getBBox().width < node.querySelector('rect').getBBox().width)"
+    )
+
+
+def test_paper_holds_the_page_and_repeats_headings(chromium, sachs, tmp_path):
+    path = sachs.report(tmp_path / "x.html", truth=datasets.sachs_truth(), data=datasets.sachs_path())
+    # About the width of a sheet of A4 between its margins.
+    chromium.call("Emulation.setDeviceMetricsOverride", width=718, height=1000, deviceScaleFactor=1, mobile=False)
+    chromium.call("Emulation.setEmulatedMedia", media="print")
+    try:
+        chromium.open(path)
+        assert chromium.run("document.documentElement.scrollWidth <= window.innerWidth")
+        assert chromium.run("[...document.querySelectorAll('.scroll')].every((box) => box.scrollWidth <= 718)")
+        shown = "[...document.querySelectorAll('thead button')].map((button) => getComputedStyle(button).display)"
+        # A button is no text, and is left out where a browser repeats a heading on the next sheet.
+        assert set(chromium.run(shown)) == {"contents"}
+        assert not chromium.run("document.getElementById('matches').checkVisibility()")
+    finally:
+        chromium.call("Emulation.clearDeviceMetricsOverride")
+        chromium.call("Emulation.setEmulatedMedia", media="")
 
 
 def test_page_is_plain_ascii_where_data_are():

@@ -93,7 +93,7 @@ function showLegend() {
   const entries = state.truth
     ? [entry("right", "as in the truth"), ...(current === network ? [entry("missing", "missing")] : []), entry("extra", "extra"), entry("turned", "directed otherwise")]
     : [entry("", current === network ? "causes (arrow)" : "row causes column"), entry("open", "joined, direction open")];
-  if (edges.partial) entries.push(make("span", { text: `${current === network ? "wider" : "darker"}: larger partial correlation` }));
+  if (edges.partial) entries.push(make("span", { text: `${current === network ? "wider" : "stronger colour"}: larger partial correlation` }));
   find("legend").replaceChildren(...entries);
 }
 
