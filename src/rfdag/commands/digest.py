@@ -191,4 +191,6 @@ def _short(name: Hashable) -> str:
 def _places(files: Sequence[Path]) -> Iterator[tuple[str, str]]:
     """Yield where the files are, folder by folder."""
     for folder, paths in groupby(files, key=lambda path: path.parent):
-        yield "Written", f"{escape(folder)}: {', '.join(escape(path.name) for path in paths)}"
+        first, *others = paths
+        names = ", ".join(escape(path.name) for path in (first, *others))
+        yield "Written", f"{escape(folder)}: {names}" if others else escape(first)
