@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import sys
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +12,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from rfdag.commands.choices import DELIMITERS, JsonFlag, Rule
+from rfdag.commands.speech import escape, print_files, print_json
 from rfdag.errors import NumericalWarning
 
 if TYPE_CHECKING:
@@ -52,7 +50,7 @@ def bootstrap(
         ),
     ] = True,
     threshold: Annotated[float, typer.Option(help="Least frequency of an edge of the consensus.")] = 0.5,
-    rule: Annotated[str, typer.Option(help="How variables are chosen for removal, as in rfdag learn.")] = "soft",
+    rule: Annotated[Rule, typer.Option(help="How variables are chosen for removal, as in rfdag learn.")] = Rule.SOFT,
     beam: Annotated[int | None, typer.Option(help="Width of rule soft's beams; automatic unless given.")] = None,
     refine: Annotated[
         bool | None, typer.Option("--refine/--no-refine", help="Polish each order by BIC; rule soft does unless told.")
@@ -78,11 +76,10 @@ def bootstrap(
         str | None, typer.Option(help="Address of a Dask scheduler, to run on its cluster.", metavar="ADDRESS")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the files; a bootstrap begun there goes on.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    as_json: JsonFlag = False,
 ) -> None:
     """Learn again from rows drawn anew, and tell how often each edge and direction is found."""
     import rfdag
-    from rfdag.commands.choices import DELIMITERS
     from rfdag.consensus import require_threshold
     from rfdag.workers import Workers
 
@@ -102,7 +99,7 @@ def bootstrap(
             delimiter=None if delimiter is None else DELIMITERS.get(delimiter, delimiter),
             decimal=decimal,
             header=header,
-            rule=rule,
+            rule=rule.value,
             beam="auto" if beam is None else beam,
             refine="auto" if refine is None else refine,
             restarts="auto" if restarts is None else restarts,
@@ -130,31 +127,21 @@ def _consensus(found: Bootstrap, threshold: float) -> list[tuple[Hashable, Hasha
 
 
 def _write(found: Bootstrap, edges: Sequence[Sequence[Any]], out: Path) -> list[Path]:
-    from rfdag.files import write_folder
+    from rfdag.files import csv_text, write_folder
     from rfdag.frequencies import Pair, Rank
 
     return write_folder(
         out.expanduser(),
         {
             "bootstrap.json": found.to_json(),
-            "edges.csv": _csv(Pair._fields, found.pairs),
-            "ranks.csv": _csv(Rank._fields, found.ranks),
-            "consensus.csv": _csv(CONSENSUS, edges),
+            "edges.csv": csv_text(Pair._fields, found.pairs),
+            "ranks.csv": csv_text(Rank._fields, found.ranks),
+            "consensus.csv": csv_text(CONSENSUS, edges),
         },
     )
 
 
-def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    text = io.StringIO()
-    # A carriage return in a name is kept only between quotes.
-    writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-    writer.writerow(header)
-    writer.writerows(rows)
-    return text.getvalue()
-
-
 def _tell(found: Bootstrap, edges: Sequence[Any], threshold: float, files: Sequence[Path]) -> None:
-    from rfdag.commands.speech import escape
     from rfdag.frequencies import SURE, drawn_in_words
 
     console = Console()
@@ -190,10 +177,7 @@ def _tell(found: Bootstrap, edges: Sequence[Any], threshold: float, files: Seque
         f"{int(found.result.dag.sum())}",
         highlight=False,
     )
-    if files:
-        console.print("\n[bold]Written[/bold]")
-    for path in files:
-        console.print(f"  {escape(path)}", highlight=False, soft_wrap=True)
+    print_files(console, files)
 
 
 def _tell_rest(console: Console, more: int) -> None:
@@ -213,4 +197,4 @@ def _print_json(found: Bootstrap, edges: Sequence[Sequence[Any]], files: Sequenc
         "consensus": [dict(zip(CONSENSUS, edge, strict=True)) for edge in edges],
         "files": [str(path) for path in files],
     }
-    sys.stdout.write(json.dumps(content, indent=2, default=str, ensure_ascii=False, allow_nan=False) + "\n")
+    print_json(content)
