@@ -1,17 +1,19 @@
-"""How long a bootstrap takes beside plain runs, and how often its frequent edges are true.
+"""How long a bootstrap takes beside plain runs, what its runs gain by their start, and which frequent edges are true.
 
-    python benchmarks/bootstrap.py [--only time|calibration] [--repeats 3] [--graphs 10] [--runs 200] [--seed 0]
+    python benchmarks/bootstrap.py [--only time|start|calibration] [--repeats 3] [--graphs 10] [--runs 100] [--seed 1]
 
-Writes benchmarks/results/bootstrap_time.csv and bootstrap_calibration.csv, and their
-sections of docs/bootstrap.md.
+Writes bootstrap_time.csv, bootstrap_start.csv and bootstrap_calibration.csv to benchmarks/results, and their sections
+of docs/bootstrap.md.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,11 @@ from measurement import Work, alternate
 from report import ROOT, markdown, provenance, update_section, write_tables
 from rfdag.frequencies import Bootstrap
 from rfdag.graphs import cpdag
+from rfdag.progress import Progress
+from rfdag.refine.polish import Deadline
+from rfdag.resampling import Sampling, drawn_moments, standardised
 from rfdag.simulate import linear_sem, random_dag, sample, scale_free_dag, standardise
+from rfdag.whole import learn_whole
 
 Row = dict[str, Any]
 Graph = NDArray[np.int8]
@@ -34,8 +40,8 @@ BINS = ((0.9, 1.01), (0.5, 0.9), (0.1, 0.5))
 """Frequencies from one number up to, but without, the other."""
 
 METHODS: dict[str, dict[str, Any]] = {
-    "resample": {},
-    "resample, corrected": {"corrected": True},
+    "resample, corrected": {},
+    "resample, as drawn": {"corrected": False},
     "subsample ½": {"method": "subsample"},
 }
 
@@ -70,6 +76,68 @@ def measure_time(repeats: int, seed: int) -> None:
         f"{TARGET:g} times 20 plain runs.\n\n{provenance()}"
     )
     update_section(PAGE, "bootstrap-time", text)
+
+
+def measure_start(graphs: int, runs: int, seed: int) -> None:
+    """Compare the scores and times of runs that start from the plain run's order with those of runs that do not."""
+    rows: list[Row] = []
+    for p, degree, samples in ((20, 3.0, 200), (50, 2.0, 1000), (50, 4.0, 1000), (50, 8.0, 1000), (30, 15.0, 500)):
+        differences: list[float] = []
+        seconds = {"with": 0.0, "without": 0.0}
+        for graph in range(graphs):
+            generator = np.random.default_rng([seed, p, int(degree), graph])
+            sem = standardise(linear_sem(random_dag(p, None, generator, degree=degree), generator))
+            data = sample(sem, samples, generator)
+            for number in range(runs):
+                scores = {}
+                for which in random_order(seconds, generator):
+                    scores[which], took = score_of_run(data, number, use_start=which == "with")
+                    seconds[which] += took
+                differences.append(scores["with"] - scores["without"])
+        difference = np.array(differences)
+        rows.append(
+            {
+                "variables": p,
+                "degree": degree,
+                "rows": samples,
+                "runs": len(difference),
+                "lower BIC with the start": int((difference < -1e-6).sum()),
+                "the same": int((np.abs(difference) <= 1e-6).sum()),
+                "higher": int((difference > 1e-6).sum()),
+                "mean difference": round(float(difference.mean()), 2),
+                "time with / without": round(seconds["with"] / seconds["without"], 2),
+            }
+        )
+        print(rows[-1], flush=True)
+    write_tables("bootstrap_start", rows)
+    text = f"{markdown(rows)}\nResamples, corrected; γ = 0, so that scores can be compared.\n\n{provenance()}"
+    update_section(PAGE, "bootstrap-start", text)
+
+
+def random_order(names: Iterable[str], generator: np.random.Generator) -> list[str]:
+    """Return names in random order, so that neither contender always comes first."""
+    return [str(name) for name in generator.permutation(list(names))]
+
+
+@cache
+def plain_of(data: bytes, columns: int) -> rfdag.Result:
+    """Return the plain run on rows, which many runs start from."""
+    return rfdag.learn(np.frombuffer(data).reshape(-1, columns), gamma=0.0, progress=False)
+
+
+def score_of_run(data: NDArray[np.float64], number: int, *, use_start: bool) -> tuple[float, float]:
+    """Return the BIC of one run, and the seconds it took."""
+    plain = plain_of(np.ascontiguousarray(data).tobytes(), data.shape[1])
+    assert plain.moments is not None
+    generator = np.random.default_rng(number)
+    columns = generator.permutation(data.shape[1])
+    moments = drawn_moments(standardised(data, plain.moments), plain.names, columns, Sampling(), generator)
+    start = np.argsort(columns)[plain.causal_order] if use_start else None
+    settings = replace(plain.settings, random_state=number)
+    began = time.perf_counter()
+    found = learn_whole(moments, settings, 1, Deadline(), Progress(False), None, start=start)
+    assert found.score is not None
+    return found.score, time.perf_counter() - began
 
 
 def workloads(graphs: int, seed: int) -> Iterator[tuple[str, Graph, NDArray[np.float64]]]:
@@ -139,14 +207,16 @@ def row_of(kind: str, name: str, counted: NDArray[np.int64]) -> Row:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=["time", "calibration"])
+    parser.add_argument("--only", choices=["time", "start", "calibration"])
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--graphs", type=int, default=10)
-    parser.add_argument("--runs", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
     if options.only in (None, "time"):
         measure_time(options.repeats, options.seed)
+    if options.only in (None, "start"):
+        measure_start(min(options.graphs, 4), min(options.runs, 25), options.seed)
     if options.only in (None, "calibration"):
         calibrate(options.graphs, options.runs, options.seed)
 
