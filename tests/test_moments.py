@@ -10,6 +10,7 @@ from rfdag import moments as module
 from rfdag.errors import DataError
 from rfdag.moments import Moments
 from rfdag.simulate import linear_sem, random_dag, sample
+from rfdag.summary import reciprocal_condition
 from strategies import samples
 
 
@@ -146,3 +147,15 @@ def test_regressions_of_an_exact_model_are_its_weights():
     coefficients, variances, _ = Moments.from_precision(sem.precision(), None).regressions(sem.dag)
     np.testing.assert_allclose(coefficients, sem.weights, atol=1e-9)
     np.testing.assert_allclose(variances, sem.variances, rtol=1e-8)
+
+
+def test_conditions_are_known_to_every_scipy(monkeypatch):
+    generator = np.random.default_rng(7)
+    triangles = [np.triu(generator.normal(size=(size, size))) for size in (2, 5, 20)]
+    estimated = [reciprocal_condition(triangle) for triangle in triangles]
+    monkeypatch.delattr("scipy.linalg.lapack.dtrcon", raising=False)
+    for triangle, estimate in zip(triangles, estimated, strict=True):
+        assert reciprocal_condition(triangle) == pytest.approx(1 / np.linalg.cond(triangle, 1))
+        # The estimate never takes a matrix for worse than it is, and seldom for much better.
+        assert reciprocal_condition(triangle) <= estimate * (1 + 1e-9) <= 10 * reciprocal_condition(triangle)
+    assert reciprocal_condition(np.array([[1.0, 1.0], [0.0, 0.0]])) == 0

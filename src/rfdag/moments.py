@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cholesky, lapack, qr, solve_triangular
 
 from rfdag.errors import DataError, MatrixError, listed
-from rfdag.summary import CELLS_AT_ONCE, Summary
+from rfdag.summary import CELLS_AT_ONCE, Summary, reciprocal_condition
 
 Floats = NDArray[np.float64]
 
@@ -271,8 +271,8 @@ def _column_norms(matrix: Floats) -> Floats:
 
 
 def _condition(triangle: Floats) -> float:
-    reciprocal, _ = lapack.dtrcon(triangle)
-    return math.inf if reciprocal == 0 else float(1 / reciprocal)
+    reciprocal = reciprocal_condition(triangle)
+    return math.inf if reciprocal == 0 else 1 / reciprocal
 
 
 def dependence(triangle: Floats, names: Sequence[Hashable]) -> str:

@@ -205,8 +205,21 @@ def _factor_of_products(centred: Floats) -> Floats | None:
         factor: Floats = cholesky(products, overwrite_a=True, check_finite=False)
     except LinAlgError:
         return None
-    reciprocal, _ = lapack.dtrcon(factor)
-    return factor * norms if reciprocal * SURELY_ROUND >= 1 else None
+    return factor * norms if reciprocal_condition(factor) * SURELY_ROUND >= 1 else None
+
+
+def reciprocal_condition(triangle: Floats) -> float:
+    """Return 1 / (‖R‖ ‖R⁻¹‖) of an upper triangle in the 1-norm; 0 if it is singular.
+
+    >>> round(reciprocal_condition(np.array([[1.0, 3.0], [0.0, 1.0]])), 4)
+    0.0625
+    """
+    if hasattr(lapack, "dtrcon"):
+        return float(lapack.dtrcon(triangle)[0])
+    # SciPy before 1.15 lacks the estimate; the inverse itself costs p³/3 more.
+    inverse, singular = lapack.dtrtri(triangle)
+    condition = np.linalg.norm(triangle, 1) * np.linalg.norm(inverse, 1)
+    return 0.0 if singular or not np.isfinite(condition) else float(1 / condition)
 
 
 def _triangle(stacked: Floats) -> Floats:
