@@ -32,7 +32,10 @@ WELL = {
         "used": 8,
         "container": None,
         "numba": 8,
-        "libraries": [{"name": "openblas", "version": "0.3", "threads": 8}],
+        "libraries": [
+            {"name": "openblas", "version": "0.3", "threads": 8},
+            {"name": "openmp", "version": None, "threads": 4},
+        ],
         "variables": {"OMP_NUM_THREADS": "8"},
     },
     "memory": {"problem": "", "free": 2 * 10**9},
@@ -148,6 +151,7 @@ def test_a_gpu_is_described(capsys, monkeypatch):
     doctor._tell(checked(device=GPU))
     shown = capsys.readouterr().out
     assert "H200, the first of 2, 100.0 of 200.0 GB free, driver for CUDA 13.0, runtime 12.9" in shown
+    assert "8 cores; rfdag uses 8; threads of libraries: openblas 0.3 8, openmp 4, numba 8; OMP_NUM_THREADS=8" in shown
     assert "2 of 3 compiled and kept under /cache" in shown
     assert "rfdag works here." in shown
     doctor._tell(checked())

@@ -20,6 +20,7 @@ from rfdag.commands.speech import counted, escape, print_json, spoken
 
 if TYPE_CHECKING:
     from rfdag.commands.checkup import Checkup
+    from rfdag.commands.probes import Answer
 
 GOOD, ABSENT, DOUBT, BAD = "[green]✓[/green]", "[dim]–[/dim]", "[yellow]![/yellow]", "[red]✗[/red]"
 Line = tuple[str, str, str]
@@ -38,7 +39,7 @@ def doctor(
     """Show versions, threads, memory, GPU and extras, and test whether rfdag works."""
     from rfdag.commands.checkup import Checkup
 
-    with Console(stderr=True).status("Looking…"):
+    with Console(stderr=True).status("Looking; where kernels have to be compiled first, this takes a minute…"):
         found = Checkup.make(peers.expanduser())
     if as_json:
         print_json(found.to_dict())
@@ -80,22 +81,30 @@ def _machine(found: Checkup) -> Iterator[Line]:
     if threads["problem"]:
         yield BAD, "Threads", escape(threads["problem"])
     else:
-        limit = threads["container"]
-        container = "" if limit is None else f", a container allows the time of {limit:g}"
-        pools = ", ".join(f"{pool['name']} {pool['version']} {pool['threads']}" for pool in threads["libraries"])
-        libraries = f"threads of libraries: {pools or 'none'}, numba {threads['numba']}"
-        settings = "".join(f"; {name}={value}" for name, value in threads["variables"].items())
-        cores = f"{counted(threads['cores'], 'core')}{container}; rfdag uses {threads['used']}"
-        yield GOOD, "Threads", escape(f"{cores}; {libraries}{settings}")
+        yield GOOD, "Threads", escape(_threads(threads))
     free = memory.get("free")
     yield GOOD, "Memory", escape(memory["problem"]) or ("unknown" if free is None else f"{free / 1e9:.1f} GB free")
     if device["problem"]:
         yield ABSENT, "GPU", escape(f"none in use: {spoken(device['problem'])}")
     else:
-        free, total = device["free"] / 1e9, device["total"] / 1e9
-        versions = f"driver for CUDA {device['driver']}, runtime {device['runtime']}"
-        more = f", the first of {device['devices']}" if device["devices"] > 1 else ""
-        yield GOOD, "GPU", escape(f"{device['name']}{more}, {free:.1f} of {total:.1f} GB free, {versions}")
+        yield GOOD, "GPU", escape(_gpu(device))
+
+
+def _threads(found: Answer) -> str:
+    limit = found["container"]
+    container = "" if limit is None else f", a container allows the time of {limit:g}"
+    # Some libraries do not tell their version.
+    pools = [(pool["name"], pool["version"] or "", str(pool["threads"])) for pool in found["libraries"]]
+    libraries = ", ".join(" ".join(filter(None, pool)) for pool in (*pools, ("numba", str(found["numba"]))))
+    settings = "".join(f"; {name}={value}" for name, value in found["variables"].items())
+    cores = f"{counted(found['cores'], 'core')}{container}; rfdag uses {found['used']}"
+    return f"{cores}; threads of libraries: {libraries}{settings}"
+
+
+def _gpu(found: Answer) -> str:
+    more = f", the first of {found['devices']}" if found["devices"] > 1 else ""
+    memory = f"{found['free'] / 1e9:.1f} of {found['total'] / 1e9:.1f} GB free"
+    return f"{found['name']}{more}, {memory}, driver for CUDA {found['driver']}, runtime {found['runtime']}"
 
 
 def _extras(found: Checkup) -> Iterator[Line]:
