@@ -38,6 +38,7 @@ PARSED_ONLY = {
     ("--dask",): "needs a cluster",
     ("bench",): "installs other programs, or runs them for minutes",
     ("reproduce",): "takes minutes to hours",
+    ("--install-completion",): "writes into the files that a user's shell reads",
 }
 """Commands that have all their options read and checked, and are not run; `--list` is run all the same."""
 
@@ -87,6 +88,9 @@ def test_every_block_is_run_or_known_not_to_be_code(fence, pytestconfig):
         assert any(fnmatch.fnmatch(fence.page.name, glob) for glob in pytestconfig.getoption("doctestglob"))
     if fence.language == "json":
         json.loads(fence.text)
+    if fence.language == "text":
+        commands = rf"^(?:\$ |rfdag (?:--|(?:{'|'.join(get_command(app).commands)})\b))"
+        assert not re.search(commands, fence.text, flags=re.M), f"{fence.place}: put commands into a block of bash"
 
 
 @pytest.mark.filterwarnings("ignore:Port 8787 is already in use")
@@ -132,15 +136,23 @@ def test_commands_run(page, beside_files):
 def check_program(words, place):
     words = [path for word in words for path in (sorted(glob(word)) if "*" in word else [word])]
     if parsed_only(words):
-        group = get_command(app)
-        context = group.make_context("rfdag", list(words))
-        name, command, rest = group.resolve_command(context, list(words))
-        command.make_context(name, rest, parent=context)
+        parse(words)
         return
     if words[0] == "bootstrap":
         words += FEW_RUNS
     done = CliRunner().invoke(app, words, env={"COLUMNS": "200"})
     assert done.exit_code == 0, f"{place}: rfdag {' '.join(words)}\n{done.output}\n{done.exception!r}"
+
+
+def parse(words):
+    """Read a command with all its options, as the program would before it begins."""
+    group = get_command(app)
+    if words[0].startswith("-"):
+        assert words[0] in {option for parameter in group.params for option in parameter.opts}
+        return
+    context = group.make_context("rfdag", list(words))
+    name, command, rest = group.resolve_command(context, list(words))
+    command.make_context(name, rest, parent=context)
 
 
 def check_make(words, place):
