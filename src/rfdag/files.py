@@ -71,7 +71,7 @@ def reading(path: Path) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise FileError(f"There is no file {path}; check the name and the folder {path.parent}.") from None
+        raise FileError(f"There is no file {path}; check the name, or the folder: {path.parent.resolve()}") from None
     except PermissionError:
         raise FileError(f"{path} may not be read by this user; change its permissions or copy it.") from None
     except UnicodeDecodeError:

@@ -397,8 +397,8 @@ def eliminate_sparse(
 ) -> Elimination:
     """Remove all variables and return the order, the minimal I-MAP (a sparse array) and the trace.
 
-    It is `eliminate` without a p × p matrix; the trace lists no edges. With a depth above 1, or a rule that has no kernel
-    here, each step looks at all variables, so that p of them take time of order p².
+    It is `eliminate` without a p × p matrix; the trace lists no edges. With a depth above 1, or a rule that has no
+    kernel here, each step looks at all variables, so that p of them take time of order p².
     """
     if rule == "random" and generator is None:
         generator = np.random.default_rng(0)
