@@ -19,6 +19,7 @@ AROUND = (
     "notebooks",
     "plots",
     "report",
+    "wording.py",
     "workers.py",
 )
 """Parts of the package that call on what computes a result, or show and carry on what it found."""

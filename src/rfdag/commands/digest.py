@@ -11,9 +11,10 @@ from rich.padding import Padding
 from rich.table import Table
 
 from rfdag.commands.next_steps import Step, strongest
-from rfdag.commands.speech import counted, escape, print_files, printable
+from rfdag.commands.speech import escape, print_files, printable
 from rfdag.compliance import summed_up
 from rfdag.result import Edge, Result
+from rfdag.wording import counted
 
 STATISTICS = {"coefficient": "coefficient", "partial_correlation": "partial corr.", "gain": "BIC gain"}
 EDGES_SHOWN = 60

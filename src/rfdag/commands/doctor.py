@@ -16,7 +16,8 @@ from rich.table import Table
 import rfdag
 from rfdag.bench.environments import FOLDER, homes
 from rfdag.commands.choices import JsonFlag
-from rfdag.commands.speech import counted, escape, print_json, spoken
+from rfdag.commands.speech import escape, print_json, spoken
+from rfdag.wording import counted
 
 if TYPE_CHECKING:
     from rfdag.commands.checkup import Checkup

@@ -101,15 +101,6 @@ def escape(text: object) -> str:
     return _without_markup(printable(text))
 
 
-def counted(count: int, noun: str) -> str:
-    """Return a number of things.
-
-    >>> counted(1, "edge"), counted(2, "edge")
-    ('1 edge', '2 edges')
-    """
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
 def print_files(console: Console, files: Sequence[Path]) -> None:
     """List the files that were written."""
     if files:

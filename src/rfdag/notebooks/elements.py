@@ -71,15 +71,6 @@ def share(value: float) -> str:
     return f"{value:.2f}"
 
 
-def counted(count: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    >>> counted(1, "row"), counted(2, "row")
-    ('1 row', '2 rows')
-    """
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0) -> str:
     """Return a table of cells that are HTML already; the last ``numbers`` columns are set flush right."""
     text = len(headings) - numbers

@@ -10,8 +10,9 @@ from scipy.sparse import csc_array
 
 from rfdag.compliance import summed_up
 from rfdag.frequencies import drawn_in_words
-from rfdag.notebooks.elements import bar, counted, escaped, line, listing, named, number, share, span, table, view
+from rfdag.notebooks.elements import bar, escaped, line, listing, named, number, share, span, table, view
 from rfdag.notebooks.picture import picture
+from rfdag.wording import counted
 
 if TYPE_CHECKING:
     from rfdag.effects.estimates import Effect, EffectRange
