@@ -191,6 +191,7 @@ def test_progress_bar_on_a_terminal_only():
         "with progress.Progress() as bar:\n"
         "    report = bar.stage('Eliminating')\n"
         "    time.sleep(0.3); report(0.25); time.sleep(0.3); report(0.5); time.sleep(0.3)\n"
+        "    bar.compiling('Once.'); bar.stage('Refining'); time.sleep(0.3)\n"
     )
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
@@ -201,6 +202,8 @@ def test_progress_bar_on_a_terminal_only():
     os.close(ours)
     assert "Eliminating" in shown
     assert "50%" in shown
+    assert "Once." in shown
+    assert "Compiling and refining" in shown
     silent = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert silent.stderr == b""
 

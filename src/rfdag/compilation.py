@@ -16,7 +16,7 @@ except ModuleNotFoundError as missing:
         raise
     njit = None
 
-MESSAGE = "rfdag compiles its kernels for this machine, once; this takes a few seconds."
+MESSAGE = "rfdag compiles its kernels for this machine, once; this takes up to a minute."
 SLOW = (
     "numba is not installed: rfdag runs its kernels as plain Python, about a hundred times slower. "
     "Install it with: pip install numba"

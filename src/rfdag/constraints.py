@@ -42,10 +42,14 @@ class Constraints:
         The tier of each variable, from 0; −1 for none.
     closed
         Whether edges inside a tier are forbidden, per tier.
-    root, leaf
-        Whether a variable has no parents, or no children.
-    required_edges, forbidden_edges
-        Pairs (parent, child).
+    root
+        Whether a variable has no parents.
+    leaf
+        Whether a variable has no children.
+    required_edges
+        Pairs (parent, child) that must be edges.
+    forbidden_edges
+        Pairs (parent, child) that must not.
     """
 
     tier: Integers

@@ -30,16 +30,22 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         Names of the variables in causal order, a source first.
     causal_order_
         The same as column numbers.
-    dag_, cpdag_
-        Adjacency matrices in the encoding of `rfdag.graphs`.
+    dag_
+        Adjacency matrix of the DAG, in the encoding of `rfdag.graphs`.
+    cpdag_
+        That of its equivalence class.
     coef_
         Regression coefficients, row → column.
-    intercept_, residual_variance_
-        The rest of the fitted linear Gaussian model.
+    intercept_
+        Constants of these regressions.
+    residual_variance_
+        Variances of what they leave unexplained.
     result_
         The `rfdag.Result`.
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+    n_features_in_
+        Number of columns, as everywhere in scikit-learn.
+    feature_names_in_
+        Their names, if ``X`` has any that are text.
 
     Examples
     --------

@@ -100,8 +100,10 @@ def learn(
     depth
         How many removals "rfd" looks ahead while no candidate is certified, the paper's w; 1 unless given. For "gsp",
         how many covered edges in a row may be turned without loss of an edge; without bound unless given.
-    initial, runs
-        Which rule's order "gsp" starts from, and how often it starts: ties are broken at random after the first time.
+    initial
+        Which rule's order "gsp" starts from.
+    runs
+        How often "gsp" starts: ties are broken at random after the first time.
     alpha
         Level of the test that decides whether a partial correlation is an edge. Unused on exact input.
     pairs
@@ -133,15 +135,18 @@ def learn(
         than 1.25 per column) and where a refined DAG's weakest edges look like noise, else 0, the plain BIC;
         `Result.gamma` tells.
     restarts
-        How often refinement is repeated from the best order with some edges turned. "auto" stops when several in a
-        row have brought nothing: at most 20, none on large dense graphs where each takes long.
+        How often refinement is repeated from the best order with some edges turned. A number is exactly so many times.
+        "auto" goes on until several in a row have brought nothing: 20, fewer the longer each takes, none on large dense
+        graphs. So a small number makes the search shorter than "auto" does; on few variables 1000 cost little.
     time_limit
         Seconds after which rule "soft", "gsp" or a refinement returns the best order so far; with restarts="auto",
         refinement is repeated until then. The first, narrow beams always finish.
-    delimiter, decimal, header
-        How a text file is written: the character between its cells (a comma for CSV and a tab for TSV unless
-        given), its decimal sign, and whether the first line names the columns (it does, unless it holds only
-        numbers: then say which).
+    delimiter
+        The character between the cells of a text file; a comma for CSV and a tab for TSV unless given.
+    decimal
+        Its decimal sign.
+    header
+        Whether its first line names the columns. It does, unless it holds only numbers: then say which.
     n_jobs
         Threads used; None or −1 for all cores. The answer does not depend on it.
     random_state

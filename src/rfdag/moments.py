@@ -54,8 +54,10 @@ class Moments:
         Number of rows, or None when the moments are exact.
     factor
         Matrix F.
-    means, scales
-        Means and standard deviations of the variables; zeros and ones where unknown.
+    means
+        Means of the variables; zeros where unknown.
+    scales
+        Their standard deviations; ones where unknown.
     """
 
     names: tuple[Hashable, ...]

@@ -31,6 +31,7 @@ class Progress:
         self._bar: Any = None
         self._task: Any = None
         self._label = ""
+        self._compiles = False
 
     def __enter__(self) -> Self:
         if self._wanted:
@@ -50,9 +51,9 @@ class Progress:
     def stage(self, label: str) -> Callable[[float], None]:
         """Begin a stage of the work and return the function that reports its share done."""
         with self._lock:
-            self._label = label
+            self._label = f"Compiling and {label.lower()}" if self._compiles else label
             if self._bar is not None:
-                self._bar.update(self._task, description=label, total=None, completed=0)
+                self._bar.update(self._task, description=self._label, total=None, completed=0)
         return self._report
 
     def say(self, message: str) -> None:
@@ -61,6 +62,11 @@ class Progress:
             from rich.console import Console
 
             Console(stderr=True).print(f"[dim]{message}[/dim]", highlight=False)
+
+    def compiling(self, message: str) -> None:
+        """Show a line as `say` does, and tell in the label of every stage from here on that kernels are compiled."""
+        self._compiles = True
+        self.say(message)
 
     def _report(self, share: float) -> None:
         if self._listener is not None:

@@ -224,8 +224,10 @@ class Result(Exporting, Plotting):
 
         Parameters
         ----------
-        cause, outcome
-            Names of two variables.
+        cause
+            Name of a variable.
+        outcome
+            Name of another.
         adjustment
             "optimal" adjusts for the set that gives the least variance, "parents" for the parents of the cause.
         level
@@ -257,8 +259,10 @@ class Result(Exporting, Plotting):
 
         Parameters
         ----------
-        cause, outcome
-            Names of two variables.
+        cause
+            Name of a variable.
+        outcome
+            Name of another.
         level
             Probability that the confidence intervals are made for.
 

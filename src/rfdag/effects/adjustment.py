@@ -18,8 +18,10 @@ def adjustment_set(dag: ArrayLike, cause: int, outcome: int, method: str = "opti
     ----------
     dag
         Adjacency matrix.
-    cause, outcome
-        Two different nodes.
+    cause
+        A node.
+    outcome
+        Another node.
     method
         "parents": the parents of the cause. "optimal": the parents of all that lies on a directed path from the cause
         to the outcome, without that itself, its descendants and the cause; among all valid sets it gives the least

@@ -33,16 +33,25 @@ class Trace:
 
     Attributes
     ----------
-    node, removal, fill, degree, threshold
-        The variable removed, its scores R, F and D at that moment, and the threshold of an edge then. With
-        pairs="neighbours" R and F count pairs of its neighbours only.
+    node
+        The variable removed.
+    removal
+        Its score R at that moment, the number of edges that vanish. With pairs="neighbours" only pairs of its
+        neighbours count.
+    fill
+        Its score F, the number of edges that are filled in, counted likewise.
+    degree
+        Its score D, the number of its neighbours.
+    threshold
+        The threshold of an edge then.
     ties
         How many choices were equally good; 1 means the data alone decided.
     search
         Which call of RFDStep removed it: with depth > 1 a call may remove several variables.
-    removed_edges, filled_edges
-        All edges between remaining variables that went and came, as (m, 2) arrays per step; None above the recorded
-        size.
+    removed_edges
+        All edges between remaining variables that went, as an (m, 2) array per step; None above the recorded size.
+    filled_edges
+        All edges between remaining variables that came, likewise.
     smallest_margin
         The least distance to its threshold of any partial correlation in the graphs passed through: how near an
         edge was to rounding.
