@@ -248,6 +248,30 @@ def test_the_class_is_directed_where_all_members_that_obey_agree(data: st.DataOb
     assert (oriented_class(csr_array(dag), demands).toarray() == expected).all()
 
 
+def test_no_detour_leads_back_to_an_earlier_tier() -> None:
+    chain = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], np.int8)
+    demands = Knowledge(tiers=[[0], [2]]).constraints(range(3))
+    # 2 → 1 would make 1 → 0, and so a path from the second tier to the first; 0 – 1 stays open.
+    assert oriented_class(chain, demands).tolist() == [[0, 2, 0], [2, 0, 1], [0, 0, 0]]
+
+
+@QUICK
+@given(st.data())
+def test_the_class_under_tiers_of_some_variables(data: st.DataObject) -> None:
+    p = data.draw(st.integers(3, 7))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    # A forest has many open edges and long ways round.
+    dag = np.zeros((p, p), np.int8)
+    for node in range(1, p):
+        dag[rng.integers(node), node] = rng.random() < 0.9
+    cuts = np.sort(rng.integers(0, p + 1, size=2))
+    tiers = [[int(name) for name in part if rng.random() < 0.6] for part in np.split(np.arange(p), cuts)]
+    known = Knowledge(tiers=tiers)
+    members = [member for member in equivalent_dags(dag) if obeys(known, member)]
+    expected = np.where(np.all(members, axis=0), 1, np.where(np.any(members, axis=0), 2, 0))
+    assert (oriented_class(dag, known.constraints(range(p))) == expected).all()
+
+
 DATA = [
     {"rule": "soft", "beam": 2, "restarts": 1},
     {"rule": "soft", "beam": 2, "rescoring": "lazy", "refine": False},

@@ -6,7 +6,7 @@ others, since a turned edge would make a circle or a v-structure that the class 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from rfdag.constraints import Constraints
 from rfdag.graphs.dag import Graph, as_dag
 from rfdag.graphs.equivalence import cpdag
 from rfdag.graphs.sparse import entries_at, issparse
+
+Edge = tuple[int, int]
 
 
 def oriented_class(dag: Any, constraints: Constraints | None) -> Graph:
@@ -36,8 +38,7 @@ def oriented_class(dag: Any, constraints: Constraints | None) -> Graph:
     known = [pair for pair in graph.open_pairs() if _is_known(constraints, *pair)]
     graph.direct(known)
     if (constraints.tier >= 0).any() and (constraints.tier < 0).any():
-        # Two tiers also rule out detours through what has no tier, which no single edge shows.
-        _probe(graph, dag, constraints)
+        _close_detours(graph, constraints.tier.tolist())
     return graph.matrix(sparse=issparse(dag))
 
 
@@ -58,23 +59,15 @@ class Oriented:
             else:
                 self.joined[i].add(j)
 
-    def copy(self) -> Oriented:
-        """Return an independent copy."""
-        twin = object.__new__(Oriented)
-        twin.size = self.size
-        for name in ("parents", "children", "joined"):
-            setattr(twin, name, [set(nodes) for nodes in getattr(self, name)])
-        return twin
-
     def adjacent(self, i: int, j: int) -> bool:
         """Return whether two nodes are joined in whatever way."""
         return j in self.parents[i] or j in self.children[i] or j in self.joined[i]
 
-    def open_pairs(self) -> Iterable[tuple[int, int]]:
+    def open_pairs(self) -> Iterable[Edge]:
         """Return the undirected edges, each both ways."""
         return [(i, j) for i in range(self.size) for j in sorted(self.joined[i])]
 
-    def direct(self, edges: Iterable[tuple[int, int]]) -> None:
+    def direct(self, edges: Iterable[Edge]) -> None:
         """Direct undirected edges i – j as i → j, and all that follows from it."""
         waiting = list(edges)
         while waiting:
@@ -111,23 +104,6 @@ class Oriented:
             for c in self.parents[d] & self.joined[a]
         )
 
-    def circles(self, earlier: Callable[[int], set[int]]) -> bool:
-        """Return whether arrows, and ``earlier``, those who must come before a node, make a circle."""
-        waiting = [len(self.parents[node] | earlier(node)) for node in range(self.size)]
-        later: list[list[int]] = [[] for _ in range(self.size)]
-        for node in range(self.size):
-            for before in self.parents[node] | earlier(node):
-                later[before].append(node)
-        ready = [node for node in range(self.size) if not waiting[node]]
-        done = 0
-        while ready:
-            done += 1
-            for node in later[ready.pop()]:
-                waiting[node] -= 1
-                if not waiting[node]:
-                    ready.append(node)
-        return done < self.size
-
     def matrix(self, *, sparse: bool) -> Graph:
         """Return the graph as a matrix in the encoding of `rfdag.graphs`."""
         pairs = [(i, j, 1) for i in range(self.size) for j in self.children[i]]
@@ -143,18 +119,37 @@ def _is_known(constraints: Constraints, i: int, j: int) -> bool:
     return not back or i in constraints.required_of(j).tolist()
 
 
-def _probe(graph: Oriented, dag: Graph, constraints: Constraints) -> None:
-    """Direct the open edges whose other direction leads into a contradiction."""
-    before = constraints.before
-    earlier = [set(np.flatnonzero(before[:, node]).tolist()) for node in range(graph.size)]
-    again = True
-    while again:
-        again = False
-        for i, j in graph.open_pairs():
-            # The DAG itself obeys, so that only turning its edges can fail.
-            if dag[i, j] and j in graph.joined[i]:
-                trial = graph.copy()
-                trial.direct([(j, i)])
-                if trial.circles(earlier.__getitem__):
-                    graph.direct([(i, j)])
-                    again = True
+def _close_detours(graph: Oriented, tier: list[int]) -> None:
+    """Direct the open edges that would begin a path from a tier, through what has none, to an earlier tier.
+
+    No single edge shows such a path. But take a shortest one: its first and third node are not joined, and so on along
+    it, since that edge would be a shortcut. So rule 1 makes the whole path of its first arrow, which has to be turned.
+    """
+    while True:
+        known: dict[Edge, int] = {}
+        turned = [
+            (j, i)
+            for i, j in graph.open_pairs()
+            if tier[i] >= 0 > tier[j] and _earliest_after((i, j), graph, tier, known) < tier[i]
+        ]
+        if not turned:
+            return
+        graph.direct(turned)
+
+
+def _earliest_after(edge: Edge, graph: Oriented, tier: list[int], known: dict[Edge, int]) -> int:
+    """Return the earliest tier at which the paths end that rule 1 makes of an arrow; ``known`` keeps it for arrows met.
+
+    The paths end at the first node that has a tier; without any, the answer is later than all tiers.
+    """
+    waiting = [edge]
+    while waiting:
+        i, j = waiting[-1]
+        ahead = [(j, k) for k in graph.joined[j] | graph.children[j] if k != i and not graph.adjacent(i, k)]
+        unknown = [step for step in ahead if tier[step[1]] < 0 and step not in known]
+        if unknown:
+            waiting += unknown
+        else:
+            ends = [tier[step[1]] if tier[step[1]] >= 0 else known[step] for step in ahead]
+            known[waiting.pop()] = min(ends, default=len(tier))
+    return known[edge]
