@@ -235,7 +235,9 @@ def test_sparse_results_are_written_too():
     dense = rfdag.learn(result.dag.toarray(), input="dag", names=NAMES)
     assert result.to_dagitty() == result.to_dagitty("dag")
     assert_same(exchange.from_dagitty(result.to_dagitty("cpdag")), dense.named_graph("cpdag"))
-    assert result.to_lingam().adjacency_matrix_.nnz == result.dag.nnz
+    matrix = result.to_lingam().adjacency_matrix_
+    assert isinstance(matrix, np.ndarray)
+    np.testing.assert_array_equal(matrix, result.dag.toarray().T)
     with pytest.raises(GraphError, match="full matrix"):
         result.to_pcalg()
 
@@ -259,6 +261,7 @@ def test_names_that_are_not_text_come_back():
         ("a -> b\n// a comment\nb -> c", "ab bc", ""),
         ("digraph G { /* more */ a -> b }", "ab", ""),
         ('dag { "a"->"b"; "a"->"b" }', "ab", ""),
+        ('dag { a [label="l", u=0.5, other=latent] a -> b }', "ab", ""),
     ],
 )
 def test_dagitty_grammar(text, directed, undirected):
@@ -276,6 +279,9 @@ def test_dagitty_grammar(text, directed, undirected):
         (exchange.from_dagitty, "dag { a -> }", "name belongs"),
         (exchange.from_dagitty, "dag { a -> b", "cut short"),
         (exchange.from_dagitty, "dag { a [pos=", "square brackets"),
+        (exchange.from_dagitty, "dag { x [u, label=y] }", "'x' is latent"),
+        (exchange.from_dagitty, "a =", "value of 'a' belongs"),
+        (exchange.from_dagitty, "dag { a -> b bb = }", "value of 'bb' belongs"),
         (exchange.from_dagitty, "dag { a } b", "goes on after its end"),
         (exchange.from_dagitty, "dag { ä -> b }", "in quotes"),
         (exchange.from_dagitty, "dag { a -> b -> a }", "joined more than once"),
@@ -313,12 +319,22 @@ def test_what_cannot_be_a_graph_here(read, text, words):
         ("aa", np.zeros((2, 2)), "named more than once"),
         ("ab", np.zeros((3, 3)), "2 names and an array of shape"),
         ("ab", [[0, 2], [0, 0]], "2 in both places"),
+        ("ab", [[0, 3], [0, 0]], "holds a 1 for"),
         ("ab", [[1, 0], [0, 0]], "to itself"),
+        ("ab", [[0, 1], [1, 0]], "cycle 'a' → 'b' → 'a'"),
+        ("abc", [[0, 1, 0], [0, 0, 1], [1, 0, 0]], "cycle"),
     ],
 )
 def test_named_graphs_are_checked(names, matrix, words):
-    with pytest.raises(GraphError, match=words):
-        NamedGraph(tuple(names), np.array(matrix))
+    for made in (np.array, csr_array):
+        with pytest.raises(GraphError, match=words):
+            NamedGraph(tuple(names), made(matrix))
+
+
+def test_large_sparse_graphs_are_no_matrix_of_lingam(monkeypatch):
+    monkeypatch.setattr("rfdag.exchange.lingam.MOST_NODES", 2)
+    with pytest.raises(GraphError, match="3 × 3 is too large"):
+        exchange.to_lingam(NamedGraph(tuple("abc"), csr_array((3, 3), dtype=np.int8)))
 
 
 def test_cpdag_needs_its_column():
@@ -337,6 +353,7 @@ def test_older_tetrad_text():
     )
     assert found.directed == [("a", "b"), ("c", "b")]
     assert found.undirected == [("a", "c")]
+    assert exchange.from_tetrad("Graph Nodes:\na; b ;c;\n\nGraph Edges:\n1. a --> b\n").names == ("a", "b", "c")
 
 
 def test_r_text_says_the_matrix_entry_by_entry():

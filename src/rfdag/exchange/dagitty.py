@@ -23,6 +23,9 @@ TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 Token = tuple[str, str]
+LATENT = ("latent", "l", "unobserved", "u")
+FLAG = ""
+"""The value of an attribute that has none."""
 END: Token = ("end", "")
 
 
@@ -110,7 +113,7 @@ class _Reader:
 
     def _statement(self) -> list[str]:
         if self._next()[0] == "word" and self._tokens[self._at + 1 : self._at + 2] == [("mark", "=")]:
-            self._at += 3
+            self._setting()
             return []
         groups = [self._group()]
         marks = []
@@ -122,7 +125,7 @@ class _Reader:
         if not marks and names in (["graph"], ["node"], ["edge"]) and attributes:
             self._nodes.pop(names[0])
             return []
-        if not marks and attributes & {"latent", "l", "unobserved", "u"}:
+        if not marks and any(attributes.get(word) == FLAG for word in LATENT):
             raise GraphError(f"{names[0]!r} is latent; a DAG or CPDAG here holds measured variables only. Remove it.")
         for (first, second), mark in zip(pairwise(groups), marks, strict=True):
             self._join(first, mark, second)
@@ -142,14 +145,27 @@ class _Reader:
         self._nodes.setdefault(value)
         return [value]
 
-    def _attributes(self) -> set[str]:
+    def _setting(self) -> None:
+        """Pass over a value that is given to the whole graph."""
+        name = self._take()[1]
+        self._expect("=")
+        kind, value = self._take()
+        if kind not in ("word", "text"):
+            raise FileError(f"dagitty's text has {value!r} where the value of {name!r} belongs; it may be cut short.")
+
+    def _attributes(self) -> dict[str, str]:
+        """Return what stands in square brackets, with its value or as a flag."""
+        found: dict[str, str] = {}
         if self._next() != ("mark", "["):
-            return set()
-        found = set()
+            return found
+        self._expect("[")
         while (token := self._take()) != ("mark", "]"):
             if token is END:
                 raise FileError("dagitty's text ends within square brackets; it may be cut short.")
-            found.add(token[1])
+            found[token[1]] = FLAG
+            if self._next() == ("mark", "="):
+                self._expect("=")
+                found[token[1]] = f"= {self._take()[1]}"
         return found
 
     def _join(self, first: list[str], mark: str, second: list[str]) -> None:

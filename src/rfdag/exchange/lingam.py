@@ -11,6 +11,10 @@ from numpy.typing import NDArray
 from rfdag.errors import GraphError
 from rfdag.exchange.named_graph import NamedGraph
 from rfdag.graphs.dag import topological_order
+from rfdag.graphs.sparse import issparse
+
+MOST_NODES = 10_000
+"""Nodes up to which a sparse graph is made a full matrix, of 800 MB then."""
 
 
 class LingamGraph(NamedTuple):
@@ -38,6 +42,13 @@ def to_lingam(
     """
     graph.require_dag("lingam")
     weights = graph.matrix if coefficients is None else coefficients
+    if issparse(weights):
+        if len(graph.names) > MOST_NODES:
+            raise GraphError(
+                f"lingam has full matrices, and one of {len(graph.names)} × {len(graph.names)} is too large; write the "
+                "edges with to_csv instead."
+            )
+        weights = weights.toarray()
     places = topological_order(graph.matrix) if order is None else order
     return LingamGraph(weights.T.astype(np.float64), [int(at) for at in places])
 

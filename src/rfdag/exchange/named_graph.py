@@ -12,7 +12,7 @@ import numpy as np
 
 from rfdag.errors import GraphError, OptionError, listed
 from rfdag.graphs.dag import Graph, find_cycle
-from rfdag.graphs.sparse import freeze, issparse
+from rfdag.graphs.sparse import canonical, freeze, issparse
 
 if TYPE_CHECKING:
     from rfdag.result import Result
@@ -51,8 +51,7 @@ class NamedGraph:
         if len(set(self.names)) < len(self.names):
             twice = [name for name in dict.fromkeys(self.names) if self.names.count(name) > 1]
             raise GraphError(f"The nodes {listed(twice)} are named more than once; give every node a name of its own.")
-        if not issparse(self.matrix):
-            object.__setattr__(self, "matrix", self._checked())
+        object.__setattr__(self, "matrix", self._checked())
         freeze(self.matrix)
 
     @classmethod
@@ -150,13 +149,16 @@ class NamedGraph:
         return [(self.names[i], self.names[j]) for i, j in zip(sources.tolist(), targets.tolist(), strict=True)]
 
     def _checked(self) -> Graph:
-        matrix = np.array(self.matrix)
+        matrix: Any = self.matrix if issparse(self.matrix) else np.array(self.matrix)
         p = len(self.names)
         if matrix.shape != (p, p):
             raise GraphError(f"Found {p} names and an array of shape {matrix.shape}; a graph of them is {p} × {p}.")
-        if not np.isin(matrix, (0, 1, 2)).all() or ((matrix == 2) != (matrix == 2).T).any():
+        if issparse(matrix):
+            matrix = canonical(matrix, self.names)
+        entries, undirected = matrix.data if issparse(matrix) else matrix, matrix == 2
+        if not np.isin(entries, (0, 1, 2)).all() or (undirected != undirected.T).sum():
             raise GraphError("A graph holds a 1 for i → j, a 2 in both places for i – j, and 0 elsewhere.")
-        loops = np.flatnonzero(np.diag(matrix))
+        loops = np.flatnonzero(matrix.diagonal())
         if loops.size:
             raise GraphError(f"Edges lead from {listed(self.names[at] for at in loops)} to itself; remove them.")
         cycle = find_cycle(matrix == 1)

@@ -53,7 +53,7 @@ def from_tetrad(text: str) -> NamedGraph:
             # As Tetrad does it: a list ends with an empty line, whatever the file goes on to say.
             section = section if section == "Graph Edges:" and not directed and not undirected else ""
         elif section == "Graph Nodes:":
-            nodes += re.split("[,;]", line)
+            nodes += [name.strip() for name in re.split("[,;]", line) if name.strip()]
         elif section == "Graph Edges:":
             first, mark, second = _edge(line, number)
             if mark == "---":
