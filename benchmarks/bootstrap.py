@@ -1,8 +1,8 @@
-"""How long a bootstrap takes beside plain runs, what its runs gain by their start, and which frequent edges are true.
+"""How long a bootstrap takes beside plain runs, what wider beams would change, and which frequent edges are true.
 
-    python benchmarks/bootstrap.py [--only time|start|calibration] [--repeats 3] [--graphs 10] [--runs 100] [--seed 1]
+    python benchmarks/bootstrap.py [--only time|beams|calibration] [--repeats 3] [--graphs 10] [--runs 100] [--seed 1]
 
-Writes bootstrap_time.csv, bootstrap_start.csv and bootstrap_calibration.csv to benchmarks/results, and their sections
+Writes bootstrap_time.csv, bootstrap_beams.csv and bootstrap_calibration.csv to benchmarks/results, and their sections
 of docs/bootstrap.md.
 """
 
@@ -11,9 +11,9 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,13 +26,17 @@ from rfdag.frequencies import Bootstrap
 from rfdag.graphs import cpdag
 from rfdag.progress import Progress
 from rfdag.refine.polish import Deadline
+from rfdag.refine.portfolio import NARROWEST
 from rfdag.resampling import Sampling, drawn_moments, standardised
+from rfdag.settings import Settings
 from rfdag.simulate import linear_sem, random_dag, sample, scale_free_dag, standardise
 from rfdag.whole import learn_whole
 
 Row = dict[str, Any]
 Graph = NDArray[np.int8]
 PAGE = ROOT / "docs" / "bootstrap.md"
+DATA_SETS = 4
+"""Data sets of each degree that times are measured on."""
 TARGET = 6.0
 """Times 20 plain runs that 200 runs of a bootstrap may take on two cores."""
 
@@ -47,97 +51,99 @@ METHODS: dict[str, dict[str, Any]] = {
 
 
 def measure_time(repeats: int, seed: int) -> None:
-    """Compare 200 runs with 20 plain ones, which have all threads or one."""
-    generator = np.random.default_rng(seed)
+    """Compare 200 runs with 20 plain ones, which have all threads or one, on several data sets."""
     rows: list[Row] = []
     for degree in (2.0, 4.0):
-        data = sample(linear_sem(random_dag(50, None, generator, degree=degree), generator), 1000, generator)
-
-        def plain(threads: int | None, data: NDArray[np.float64] = data) -> Callable[[], object]:
-            return lambda: [rfdag.learn(data, n_jobs=threads, progress=False) for _ in range(20)]
-
-        contenders: dict[str, Work] = {
-            "20 plain runs": plain(None),
-            "20 plain runs, one thread": plain(1),
-            "bootstrap, 200 runs": partial(rfdag.bootstrap, data, runs=200, progress=False),
-        }
-        # Compilation and the start of the workers are no part of it; both happen once.
-        contenders["20 plain runs"]()
-        rfdag.bootstrap(data, runs=4, progress=False)
-        times = alternate(contenders, repeats, lambda name: print(name, flush=True), pause=0.2)
-        took = times["bootstrap, 200 runs"]
-        for name, seconds in times.items():
-            row = {"degree": degree, "contender": name, "seconds": round(seconds, 2)}
-            rows.append(row | {"bootstrap / this": round(took / seconds, 2)})
+        for number in range(DATA_SETS):
+            generator = np.random.default_rng([seed, int(degree), number])
+            data = sample(linear_sem(random_dag(50, None, generator, degree=degree), generator), 1000, generator)
+            rows.append({"degree": degree, "data set": number + 1, **time_of(data, repeats)})
             print(rows[-1], flush=True)
     write_tables("bootstrap_time", rows)
+    worst = max(row["bootstrap / plain"] for row in rows)
+    middle = float(np.median([row["bootstrap / plain"] for row in rows]))
     text = (
-        f"{markdown(rows)}\n50 variables, 1000 rows, {os.cpu_count()} cores, medians of {repeats} turns; the target is "
-        f"{TARGET:g} times 20 plain runs.\n\n{provenance()}"
+        f"{markdown(rows)}\n50 variables, 1000 rows, {os.cpu_count()} cores, seconds, medians of {repeats} turns. The "
+        f"target is {TARGET:g} times 20 plain runs; the median is {middle:.1f} and the worst {worst:.1f}.\n\n"
+        f"{provenance()}"
     )
     update_section(PAGE, "bootstrap-time", text)
 
 
-def measure_start(graphs: int, runs: int, seed: int) -> None:
-    """Compare the scores and times of runs that start from the plain run's order with those of runs that do not."""
+def time_of(data: NDArray[np.float64], repeats: int) -> Row:
+    """Return the seconds that plain runs and a bootstrap take, and their ratio."""
+
+    def plain(threads: int | None) -> Work:
+        return lambda: [rfdag.learn(data, n_jobs=threads, progress=False) for _ in range(20)]
+
+    contenders: dict[str, Work] = {
+        "20 plain runs": plain(None),
+        "20 plain runs, one thread": plain(1),
+        "bootstrap, 200 runs": partial(rfdag.bootstrap, data, runs=200, progress=False),
+    }
+    # Compilation and the start of the workers are no part of it; both happen once.
+    rfdag.bootstrap(data, runs=4, progress=False)
+    times = alternate(contenders, repeats, lambda name: None, pause=0.2)
+    ratio = times["bootstrap, 200 runs"] / times["20 plain runs"]
+    return {name: round(seconds, 2) for name, seconds in times.items()} | {"bootstrap / plain": round(ratio, 2)}
+
+
+def measure_beams(graphs: int, runs: int, seed: int) -> None:
+    """Compare runs whose beams have one width with those whose beams are widened, as a plain run's are."""
     rows: list[Row] = []
-    for p, degree, samples in ((20, 3.0, 200), (50, 2.0, 1000), (50, 4.0, 1000), (50, 8.0, 1000), (30, 15.0, 500)):
-        differences: list[float] = []
-        seconds = {"with": 0.0, "without": 0.0}
+    for p, degree, samples in ((20, 3.0, 200), (30, 3.0, 100), (50, 2.0, 1000), (50, 4.0, 1000), (30, 15.0, 500)):
+        narrow, wide = Tally(), Tally()
         for graph in range(graphs):
             generator = np.random.default_rng([seed, p, int(degree), graph])
             sem = standardise(linear_sem(random_dag(p, None, generator, degree=degree), generator))
             data = sample(sem, samples, generator)
+            plain = rfdag.learn(data, gamma=0.0, progress=False)
             for number in range(runs):
-                scores = {}
-                for which in random_order(seconds, generator):
-                    scores[which], took = score_of_run(data, number, use_start=which == "with")
-                    seconds[which] += took
-                differences.append(scores["with"] - scores["without"])
-        difference = np.array(differences)
+                for tally, width in ((narrow, NARROWEST), (wide, "auto")):
+                    tally.run(plain, data, number, replace(plain.settings, beam=width))  # type: ignore[arg-type]
+        difference = np.array(narrow.scores) - np.array(wide.scores)
         rows.append(
             {
                 "variables": p,
                 "degree": degree,
                 "rows": samples,
                 "runs": len(difference),
-                "lower BIC with the start": int((difference < -1e-6).sum()),
-                "the same": int((np.abs(difference) <= 1e-6).sum()),
+                "same BIC": int((np.abs(difference) <= 1e-6).sum()),
+                "lower": int((difference < -1e-6).sum()),
                 "higher": int((difference > 1e-6).sum()),
                 "mean difference": round(float(difference.mean()), 2),
-                "time with / without": round(seconds["with"] / seconds["without"], 2),
+                "plain run's arrows": round(float(np.mean(narrow.agreement)), 3),
+                "with wider beams": round(float(np.mean(wide.agreement)), 3),
+                "time, narrow / wide": round(narrow.seconds / wide.seconds, 2),
             }
         )
         print(rows[-1], flush=True)
-    write_tables("bootstrap_start", rows)
+    write_tables("bootstrap_beams", rows)
     text = f"{markdown(rows)}\nResamples, corrected; γ = 0, so that scores can be compared.\n\n{provenance()}"
-    update_section(PAGE, "bootstrap-start", text)
+    update_section(PAGE, "bootstrap-beams", text)
 
 
-def random_order(names: Iterable[str], generator: np.random.Generator) -> list[str]:
-    """Return names in random order, so that neither contender always comes first."""
-    return [str(name) for name in generator.permutation(list(names))]
+class Tally:
+    """What runs of one kind scored, which share of the plain run's arrows each had, and how long they took together."""
 
+    def __init__(self) -> None:
+        self.scores: list[float] = []
+        self.agreement: list[float] = []
+        self.seconds = 0.0
 
-@cache
-def plain_of(data: bytes, columns: int) -> rfdag.Result:
-    """Return the plain run on rows, which many runs start from."""
-    return rfdag.learn(np.frombuffer(data).reshape(-1, columns), gamma=0.0, progress=False)
-
-
-def score_of_run(data: NDArray[np.float64], number: int, *, use_start: bool) -> tuple[float, float]:
-    """Return the BIC of one run, and the seconds it took."""
-    plain = plain_of(np.ascontiguousarray(data).tobytes(), data.shape[1])
-    assert plain.moments is not None
-    generator = np.random.default_rng(number)
-    columns = generator.permutation(data.shape[1])
-    moments = drawn_moments(standardised(data, plain.moments), plain.names, columns, Sampling(), generator)
-    start = np.argsort(columns)[plain.causal_order] if use_start else None
-    settings = replace(plain.settings, random_state=number)
-    began = time.perf_counter()
-    found = learn_whole(moments, settings, 1, Deadline(), Progress(False), None, start=start)
-    assert found.score is not None
-    return found.score, time.perf_counter() - began
+    def run(self, plain: rfdag.Result, data: NDArray[np.float64], number: int, settings: Settings) -> None:
+        """Add one run on a resample of the data."""
+        assert plain.moments is not None
+        generator = np.random.default_rng(number)
+        columns = np.arange(data.shape[1])
+        moments = drawn_moments(standardised(data, plain.moments), plain.names, columns, Sampling(), generator)
+        began = time.perf_counter()
+        found = learn_whole(moments, replace(settings, random_state=number), 1, Deadline(), Progress(False), None)
+        self.seconds += time.perf_counter() - began
+        assert found.score is not None
+        arrows = plain.cpdag == 1
+        self.scores.append(found.score)
+        self.agreement.append(float((cpdag(found.dag) == 1)[arrows].mean()) if arrows.any() else 1.0)
 
 
 def workloads(graphs: int, seed: int) -> Iterator[tuple[str, Graph, NDArray[np.float64]]]:
@@ -207,7 +213,7 @@ def row_of(kind: str, name: str, counted: NDArray[np.int64]) -> Row:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=["time", "start", "calibration"])
+    parser.add_argument("--only", choices=["time", "beams", "calibration"])
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--graphs", type=int, default=10)
     parser.add_argument("--runs", type=int, default=100)
@@ -215,8 +221,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.only in (None, "time"):
         measure_time(options.repeats, options.seed)
-    if options.only in (None, "start"):
-        measure_start(min(options.graphs, 4), min(options.runs, 25), options.seed)
+    if options.only in (None, "beams"):
+        measure_beams(min(options.graphs, 4), min(options.runs, 25), options.seed)
     if options.only in (None, "calibration"):
         calibrate(options.graphs, options.runs, options.seed)
 

@@ -1,7 +1,8 @@
-"""One DAG from how often many had each edge."""
+"""One DAG from how often many equivalence classes had each arrow and each open edge."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Real
 
 import numpy as np
@@ -11,6 +12,7 @@ from rfdag.errors import OptionError
 from rfdag.graphs.dag import Graph
 
 Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 
 def require_threshold(threshold: object) -> None:
@@ -19,42 +21,91 @@ def require_threshold(threshold: object) -> None:
         raise OptionError(f"threshold is a share of the runs above 0, up to 1, not {threshold!r}.")
 
 
-def consensus_dag(directions: Floats, places: Floats, threshold: float) -> Graph:
-    """Return a DAG with every pair that was joined at least as often as the threshold.
+def consensus_dag(
+    arrows: Floats, lines: Floats, places: Floats, threshold: float, before: Flags | None = None
+) -> Graph:
+    """Return a DAG with the pairs that were joined at least as often as the threshold.
 
-    Arrows are added from the most frequent one downwards. One that would close a circle is skipped, and the arrow the
-    other way, which then closes none, is added when its turn comes, so that no pair is lost over its direction: unless
-    nobody had that arrow, since then knowledge may forbid it. Where both ways are as frequent, the one from the earlier
-    place is taken first.
+    A pair becomes an arrow if that is at least as frequent as an open edge between the two, from the most frequent one
+    downwards. An arrow that would close a circle is left open, or out if nobody had the pair in any other way. The open
+    edges are then directed so that they make no v-structure which the arrows do not make, if that can be, and few else:
+    nobody had those.
 
     Parameters
     ----------
-    directions
-        At (i, j) the frequency of i → j; that of the pair is the sum of both ways.
+    arrows
+        At (i, j) the frequency of i → j.
+    lines
+        At (i, j) the frequency of i – j; symmetric.
     places
-        The usual place of each variable in the order.
+        The usual place of each variable in the order; it decides where nothing else does.
     threshold
         The least frequency of a pair.
+    before
+        Whether i must come before j, at (i, j), with all that follows from it.
 
     Examples
     --------
-    >>> often = np.array([[0, 0.9, 0.3], [0.1, 0, 0.8], [0.6, 0.1, 0]])
-    >>> consensus_dag(often, places=np.array([1.0, 2.0, 3.0]), threshold=0.5)
-    array([[0, 1, 1],
+    A chain whose directions are open does not become a collider:
+
+    >>> lines = np.array([[0, 1.0, 0], [1.0, 0, 1.0], [0, 1.0, 0]])
+    >>> consensus_dag(np.zeros((3, 3)), lines, places=np.array([1.0, 3.0, 2.0]), threshold=0.5)
+    array([[0, 1, 0],
            [0, 0, 1],
            [0, 0, 0]], dtype=int8)
     """
-    p = len(directions)
-    # Frequencies are sums of halves of whole numbers, divided: what should be equal may differ in the last digit.
-    joined = directions + directions.T >= threshold - 1e-12
-    sources, targets = np.nonzero(joined & (directions > 0))
-    frequency = directions[sources, targets].round(12)
-    dag = np.zeros((p, p), np.int8)
+    directed, undirected = _decided(arrows, lines, places, threshold, before)
+    for sink, left in _sinks(directed, undirected, places, before):
+        directed[undirected[sink] & left, sink] = True
+    return directed.astype(np.int8)
+
+
+def _decided(
+    arrows: Floats, lines: Floats, places: Floats, threshold: float, before: Flags | None
+) -> tuple[Flags, Flags]:
+    """Return which pairs are arrows, free of circles, and which are open."""
+    p = len(arrows)
+    # What should be equal may differ in the last digit.
+    arrows, lines = arrows.round(12), lines.round(12)
+    joined = arrows + arrows.T + lines >= threshold - 1e-12
+    clear = joined & (arrows >= lines) & (arrows >= arrows.T) & (arrows > 0)
+    sources, targets = np.nonzero(clear)
+    directed, undirected = np.zeros((p, p), bool), joined & ~clear & ~clear.T
     reach = np.eye(p, dtype=bool)
-    for at in np.lexsort((targets, sources, places[sources] - places[targets], -frequency)):
+    if before is not None:
+        reach |= before
+    for at in np.lexsort((targets, sources, places[sources] - places[targets], -arrows[sources, targets])):
         i, j = sources[at], targets[at]
-        if dag[j, i] or reach[j, i]:
+        if directed[j, i]:
+            # Both ways were as frequent, and the other came first.
             continue
-        dag[i, j] = 1
-        reach[reach[:, i]] |= reach[j]
-    return dag
+        if not reach[j, i]:
+            directed[i, j] = True
+            reach[reach[:, i]] |= reach[j]
+        elif arrows[j, i] + lines[i, j] > 0:
+            undirected[i, j] = undirected[j, i] = True
+    return directed, undirected & ~directed & ~directed.T
+
+
+def _sinks(directed: Flags, undirected: Flags, places: Floats, before: Flags | None) -> Iterator[tuple[int, Flags]]:
+    """Yield variables, each a sink among those left, with who is left.
+
+    This is Dor and Tarsi's construction (1992), which finds an extension without new v-structures where there is one;
+    where there is none, the sink that makes the fewest is taken. Of several, it is the one with the last place.
+    """
+    left = np.ones(len(directed), bool)
+    adjacent = directed | directed.T | undirected
+    # A copy: the arrows that are added meanwhile point at those who have left.
+    follows = directed.copy() if before is None else directed | before
+
+    def new_colliders(node: int) -> int:
+        near = np.flatnonzero(adjacent[node] & left)
+        apart = ~adjacent[np.ix_(near, near)]
+        np.fill_diagonal(apart, False)
+        return int(apart[undirected[node, near]].sum())
+
+    for _ in range(len(directed)):
+        free = np.flatnonzero(left & ~(follows & left).any(axis=1))
+        sink = min(free.tolist(), key=lambda node: (new_colliders(node), -places[node], node))
+        left[sink] = False
+        yield sink, left

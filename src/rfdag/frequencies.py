@@ -69,8 +69,10 @@ class Bootstrap:
         How their rows were drawn.
     random_state
         The seed of all runs.
-    directed, undirected
-        Number of runs whose equivalence class has i → j, and i – j.
+    directed
+        Number of runs whose equivalence class has i → j.
+    undirected
+        Number of runs whose equivalence class has i – j.
     ancestors
         Number of runs in which arrows of the equivalence class lead from i to j.
     places
@@ -140,15 +142,19 @@ class Bootstrap:
         return Pair(self.names[i], self.names[j], *shares)
 
     def consensus(self, threshold: float = 0.5) -> Graph:
-        """Return a DAG with the pairs that at least this share of the runs joined, each in its more frequent direction.
+        """Return a DAG with the pairs that at least this share of the runs joined.
 
-        Arrows are added from the most frequent one downwards (by `direction_frequency`, then by the median places);
-        one that would close a circle is turned round if some run had it so, and else left out. Where equivalence
-        classes leave a direction open, that of the consensus is a choice like any other.
+        A pair is directed as most of the runs had it. Where most left it open, it is directed so that no v-structure
+        arises, if that can be: as in any member of an equivalence class, the direction is then a choice like any other.
+        An arrow that would close a circle with more frequent ones is turned round if some run had the pair so, and else
+        left out. The knowledge of the plain run holds.
         """
         require_threshold(threshold)
         medians = np.array([rank.median for rank in self.ranks])
-        return consensus_dag(self.direction_frequency, medians, float(threshold))
+        known = self.result.knowledge
+        before = known.constraints(self.names).before if known else None
+        lines = self.undirected / self.runs
+        return consensus_dag(self.compelled_frequency, lines, medians, float(threshold), before)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return `pairs` as a data frame: "pandas", "polars" or "pyarrow"."""

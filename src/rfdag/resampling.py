@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ Method = Literal["resample", "subsample"]
 METHODS = ("resample", "subsample")
 
 DRAWS = 100
-"""How often rows are drawn for one run before a column that never varies among them is given up."""
+"""How often rows are drawn for one run before it is given up."""
 
 STILL = 1e-10
 """Standard deviation, in units of that of all rows, up to which a column does not vary."""
@@ -48,6 +48,17 @@ class Sampling:
             raise OptionError(f"share is the part of the rows in a subsample, between 0 and 1, not {self.share!r}.")
         if self.corrected not in (True, False):
             raise OptionError(f"corrected is True or False, not {self.corrected!r}.")
+
+    @classmethod
+    def of(cls, method: Method, share: float | None, corrected: bool) -> Self:
+        """Return how rows are drawn; a share belongs to subsamples."""
+        if share is None:
+            return cls(method, corrected=corrected)
+        if method == "resample":
+            raise OptionError(
+                f"share={share!r} belongs to method='subsample'; a resample has all rows."
+            )
+        return cls(method, share, corrected)
 
     def size(self, rows: int) -> int:
         """Return how many of so many rows a run draws."""

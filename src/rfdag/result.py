@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from rfdag import exports
 from rfdag.compliance import Compliance, compliance, summed_up
 from rfdag.eliminate.trace import Trace
+from rfdag.errors import GraphError, OptionError
 from rfdag.exchange.exporting import Exporting, Kind
 from rfdag.files import write_text
-from rfdag.graphs.dag import Graph
+from rfdag.graphs.dag import Graph, as_dag
 from rfdag.graphs.meek import oriented_class
 from rfdag.graphs.sparse import entries_at, freeze
 from rfdag.knowledge import Knowledge
@@ -27,6 +28,7 @@ from rfdag.refine.bic import price_of_edge
 from rfdag.refine.path import PathPoint
 from rfdag.refine.portfolio import Attempt
 from rfdag.settings import Settings
+from rfdag.wording import counted
 
 if TYPE_CHECKING:
     import networkx
@@ -170,6 +172,29 @@ class Result(Exporting, Plotting):
         if isinstance(self.settings.penalty, tuple):
             return next(point.penalty for point in self.path if point.chosen)
         return self.settings.penalty
+
+    def score_of(self, dag: Any) -> float:
+        """Return the BIC that another DAG over the same variables has on the same data, at the same price of an edge.
+
+        Examples
+        --------
+        >>> import rfdag
+        >>> result = rfdag.learn(rfdag.datasets.sachs_path())
+        >>> bool(abs(result.score_of(result.dag) - result.score) < 1e-6)
+        True
+        >>> bool(result.score_of(rfdag.datasets.sachs_truth()) > result.score)
+        True
+        """
+        if self.moments is None or self.n_samples is None:
+            raise OptionError("A BIC needs the moments of the data; this result was learnt or saved without them.")
+        graph = as_dag(dag)
+        if graph.shape != self.dag.shape:
+            raise GraphError(f"The DAG has {graph.shape[0]} variables, and the result {len(self.names)}.")
+        # Both divide by n then.
+        total = self.moments.scales**2 * (self.n_samples - 1) / self.n_samples
+        shares = self.moments.regressions(graph).variances / total
+        price = price_of_edge(self.n_samples, len(self.names), self.penalty, self.gamma)
+        return float(self.n_samples * np.log(shares).sum() + price * graph.sum())
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
@@ -350,7 +375,8 @@ class Result(Exporting, Plotting):
     def __repr__(self) -> str:
         # Names and edges in full would fill the screen, or many.
         return (
-            f"Result({len(self.names)} variables, {int(self.dag.sum())} edges, rule={self.settings.rule!r}, "
+            f"Result({counted(len(self.names), 'variable')}, {counted(int(self.dag.sum()), 'edge')}, "
+            f"rule={self.settings.rule!r}, "
             f"input={self.input!r}, n_samples={self.n_samples})"
         )
 
@@ -367,9 +393,9 @@ class Result(Exporting, Plotting):
         shown = " → ".join(map(str, self.order[:limit]))
         more = f" → … ({len(self.order) - limit} more)" if len(self.order) > limit else ""
         undecided = int((self.cpdag == 2).sum()) // 2
-        rows = "exact" if self.n_samples is None else f"{self.n_samples} rows"
+        rows = "exact" if self.n_samples is None else counted(self.n_samples, "row")
         lines = [
-            f"rfdag result: {len(self.names)} variables, {rows}, rule {self.settings.rule}",
+            f"rfdag result: {counted(len(self.names), 'variable')}, {rows}, rule {self.settings.rule}",
             f"order (causes first): {shown}{more}",
             f"edges: {int(self.dag.sum())}, of which {undecided} could point either way",
             *([f"penalty: {self.penalty:g}, chosen of {len(self.path)}"] if self.path else []),

@@ -93,16 +93,16 @@ def choose_engine(
     """Return the engine that fits the evidence, ready to eliminate."""
     if isinstance(evidence, Sparse):
         refuse_options(settings)
-        announce(sparse_kernels.run, bar.compiling)
+        announce(sparse_kernels.run, bar.say)
         return evidence.engine(settings)
     on_gpu = settings.device == "cuda"
     if isinstance(evidence, Oracle):
         if on_gpu:
             require_memory(len(evidence.names), 0, lambda p, _: bytes_of_oracle(p))
             return GpuOracleEngine(evidence.dag)
-        announce(oracle_kernels.score, bar.compiling)
+        announce(oracle_kernels.score, bar.say)
         return OracleEngine(evidence.dag, threads=threads)
-    announce(dense_kernels.marginalise, bar.compiling)
+    announce(dense_kernels.marginalise, bar.say)
     n = evidence.n_samples
     engine = GpuEngine if on_gpu else partial(DenseEngine, threads=threads)
     if few_rows(evidence, settings):
@@ -147,12 +147,8 @@ def find_order(
     deadline: Deadline,
     bar: Progress,
     constraints: Constraints | None = None,
-    start: NDArray[np.int64] | None = None,
 ) -> Found:
-    """Find an order as the rule says: by a search over whole orders, or by choosing one removal after the other.
-
-    An order to ``start`` from helps rule "soft" on data; the others have no use for it.
-    """
+    """Find an order as the rule says: by a search over whole orders, or by choosing one removal after the other."""
     report = bar.stage("Eliminating")
     if isinstance(evidence, Sparse):
         assert isinstance(engine, SparseEngine | SparseOracleEngine)
@@ -164,7 +160,7 @@ def find_order(
     elif settings.rule == "gsp":
         found = _greedy_sparsest(evidence, engine, settings, deadline, report, constraints)
     elif settings.rule == "soft" and not exact:
-        found = _search_by_bic(evidence, engine, settings, threads, deadline, report, constraints, start)
+        found = _search_by_bic(evidence, engine, settings, threads, deadline, report, constraints)
     else:
         spare = engine.copy() if exact and settings.refined else None
         elimination = eliminate(engine, **settings.by_counts(), report=report, constraints=constraints)
@@ -184,7 +180,6 @@ def _search_by_bic(
     deadline: Deadline,
     report: Callable[[float], None],
     constraints: Constraints | None,
-    start: NDArray[np.int64] | None,
 ) -> Found:
     """Rule "soft" on data: the best order, by BIC, of a portfolio of beams."""
     if settings.depth is not None and settings.depth > 1:
@@ -208,7 +203,6 @@ def _search_by_bic(
         report=report,
         device=settings.device,
         constraints=constraints,
-        start=start,
     )
     elimination = replay(engine, outcome.eliminated)
     notes = (INTERRUPTED,) if outcome.interrupted else ()

@@ -24,6 +24,8 @@ AROUND = (
 )
 """Parts of the package that call on what computes a result, or show and carry on what it found."""
 
+SOURCES = (".py", ".cu")
+
 
 @functools.cache
 def own_version() -> str:
@@ -34,7 +36,7 @@ def own_version() -> str:
     """
     root = Path(rfdag.__file__).parent
     digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        if path.relative_to(root).parts[0] not in AROUND:
+    for path in sorted(root.rglob("*")):
+        if path.suffix in SOURCES and path.relative_to(root).parts[0] not in AROUND:
             digest.update(path.read_bytes())
     return f"{rfdag.__version__}+{digest.hexdigest()[:8]}"

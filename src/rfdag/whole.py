@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rfdag.constraints import Constraints
 from rfdag.data import Oracle
 from rfdag.doubts import doubts_about
@@ -29,16 +26,15 @@ def learn_whole(
     constraints: Constraints | None,
     *,
     lap: Callable[[str], None] = lambda name: None,
-    start: NDArray[np.int64] | None = None,
 ) -> Found:
     """Choose an engine, eliminate, refine; doubts about the numbers become the first notes.
 
-    ``lap`` is told the name of each part when it is done. A search over whole orders may ``start`` from one.
+    ``lap`` is told the name of each part when it is done.
     """
     engine = choose_engine(evidence, settings, threads, bar, constraints)
     lap("precision")
     with one_blas_thread():
-        found = find_order(evidence, engine, settings, threads, deadline, bar, constraints, start)
+        found = find_order(evidence, engine, settings, threads, deadline, bar, constraints)
         lap("elimination")
         found = refine_order(found, evidence, settings, threads, deadline, bar, constraints)
         lap("refinement")

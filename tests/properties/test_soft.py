@@ -345,36 +345,6 @@ def test_a_passed_deadline_ends_the_search_with_an_answer():
     assert descend(outcome.best, np.random.default_rng(0), over) == 0
 
 
-@settings(max_examples=10)
-@given(samples(3, 6, min_rows=100), st.randoms(use_true_random=False))
-def test_a_search_is_never_worse_than_where_it_starts(rows, random):
-    start = np.array(random.sample(range(rows.shape[1]), rows.shape[1]))
-    moments = Moments.from_data(rows)
-    outcome = search_orders(moments.partial_correlations(), moments.correlation, len(rows), start=start)
-    assert outcome.best.total <= scored(rows, start).total + 1e-6
-    assert len(outcome.attempts) >= 3
-
-
-def test_beams_are_widened_only_while_they_find_better_orders_than_the_start():
-    rows = np.random.default_rng(2).normal(size=(300, 20)) @ np.random.default_rng(3).normal(size=(20, 20))
-    moments = Moments.from_data(rows)
-
-    def widths(outcome):
-        return sorted({attempt.width for attempt in outcome.attempts})
-
-    cold = search_orders(moments.partial_correlations(), moments.correlation, 300)
-    best, _ = iterate(cold.best, np.random.default_rng(0), 40)
-    warm = search_orders(moments.partial_correlations(), moments.correlation, 300, start=best.order)
-    assert len(widths(cold)) > 1
-    assert widths(warm) == [8]
-    assert warm.best.total <= best.total + 1e-6
-    over = search_orders(
-        moments.partial_correlations(), moments.correlation, 300, start=best.order, deadline=Deadline.after(1e-9)
-    )
-    assert over.attempts == ()
-    np.testing.assert_array_equal(over.eliminated, best.order)
-
-
 def test_of_two_ways_to_a_set_the_cheaper_is_followed():
     """Whatever lies ahead is the same, even where its estimate is not."""
     values = np.array([[1.0, 5.0], [2.0, 6.0]])

@@ -42,7 +42,7 @@ def bootstrap(
     method: Annotated[
         Method, typer.Option(help="Draw as many rows with replacement, or a share of them without.")
     ] = Method.RESAMPLE,
-    share: Annotated[float, typer.Option(help="Part of the rows in a subsample.")] = 0.5,
+    share: Annotated[float | None, typer.Option(help="Part of the rows in a subsample; 0.5 unless given.")] = None,
     corrected: Annotated[
         bool,
         typer.Option(
@@ -51,7 +51,7 @@ def bootstrap(
     ] = True,
     threshold: Annotated[float, typer.Option(help="Least frequency of an edge of the consensus.")] = 0.5,
     rule: Annotated[Rule, typer.Option(help="How variables are chosen for removal, as in rfdag learn.")] = Rule.SOFT,
-    beam: Annotated[int | None, typer.Option(help="Width of rule soft's beams; automatic unless given.")] = None,
+    beam: Annotated[int | None, typer.Option(help="Width of rule soft's beams; 8 unless given.")] = None,
     refine: Annotated[
         bool | None, typer.Option("--refine/--no-refine", help="Polish each order by BIC; rule soft does unless told.")
     ] = None,
@@ -84,31 +84,37 @@ def bootstrap(
     from rfdag.workers import Workers
 
     require_threshold(threshold)
-    with Workers(jobs, dask).ready(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", NumericalWarning)
-        found = rfdag.bootstrap(
-            data,
-            runs,
-            method=method.value,  # type: ignore[arg-type]
-            share=share,
-            corrected=corrected,
-            random_state=seed,
-            n_jobs=None if dask else jobs,
-            out=out,
-            progress=False if as_json else None,
-            delimiter=None if delimiter is None else DELIMITERS.get(delimiter, delimiter),
-            decimal=decimal,
-            header=header,
-            rule=rule.value,
-            beam="auto" if beam is None else beam,
-            refine="auto" if refine is None else refine,
-            restarts="auto" if restarts is None else restarts,
-            penalty=penalty,
-            gamma="auto" if gamma is None else gamma,
-            alpha=alpha,
-            time_limit=time_limit,
-            knowledge=knowledge,
-        )
+    # Only a width that was asked for is passed on.
+    width: dict[str, Any] = {} if beam is None else {"beam": beam}
+    try:
+        with Workers(jobs, dask).ready(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", NumericalWarning)
+            found = rfdag.bootstrap(
+                data,
+                runs,
+                method=method.value,  # type: ignore[arg-type]
+                share=share,
+                corrected=corrected,
+                random_state=seed,
+                n_jobs=None if dask else jobs,
+                out=out,
+                progress=False if as_json else None,
+                delimiter=None if delimiter is None else DELIMITERS.get(delimiter, delimiter),
+                decimal=decimal,
+                header=header,
+                rule=rule.value,
+                refine="auto" if refine is None else refine,
+                restarts="auto" if restarts is None else restarts,
+                penalty=penalty,
+                gamma="auto" if gamma is None else gamma,
+                alpha=alpha,
+                time_limit=time_limit,
+                knowledge=knowledge,
+                **width,
+            )
+    except KeyboardInterrupt:
+        _tell_stopped(out)
+        raise typer.Exit(130) from None
     edges = _consensus(found, threshold)
     files = _write(found, edges, out) if out is not None else []
     if as_json:
@@ -174,10 +180,27 @@ def _tell(found: Bootstrap, edges: Sequence[Any], threshold: float, files: Seque
     _tell_rest(console, len(found.ranks) - RANKS_SHOWN)
     console.print(
         f"\n[bold]Consensus[/bold]: {len(edges)} edges found in {threshold:.0%} of the runs or more; the plain run has "
-        f"{int(found.result.dag.sum())}",
+        f"{int(found.result.dag.sum())}{_scores(found, threshold)}",
         highlight=False,
     )
     print_files(console, files)
+
+
+def _scores(found: Bootstrap, threshold: float) -> str:
+    """Say what the consensus is worth on all rows, where graphs were judged by BIC."""
+    plain = found.result
+    if plain.score is None or plain.moments is None:
+        return ""
+    return f". BIC on all rows: {plain.score_of(found.consensus(threshold)):.1f}, of the plain run {plain.score:.1f}"
+
+
+def _tell_stopped(out: Path | None) -> None:
+    kept = (
+        "nothing is kept without --out FOLDER."
+        if out is None
+        else f"the runs that were complete are kept in {escape(out)}; the same command goes on from there."
+    )
+    Console(stderr=True, soft_wrap=True).print(f"Stopped: {kept}", highlight=False)
 
 
 def _tell_rest(console: Console, more: int) -> None:

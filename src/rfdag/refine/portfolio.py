@@ -115,19 +115,13 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class _Candidate:
-    """An order before refinement, and after it."""
-
-    eliminated: NDArray[np.int64]
-    scored: ScoredOrder
-
-
-@dataclass(frozen=True)
-class _Trial(_Candidate):
-    """What came of one setting, with its score before refinement."""
+class _Trial:
+    """What came of one setting: its order and score before refinement, and the order after it."""
 
     setting: Setting
+    eliminated: NDArray[np.int64]
     score: float
+    scored: ScoredOrder
 
 
 def search_orders(
@@ -147,7 +141,6 @@ def search_orders(
     report: Callable[[float], None] = lambda share: None,
     device: str = "cpu",
     constraints: Constraints | None = None,
-    start: NDArray[np.int64] | None = None,
 ) -> Outcome:
     """Return the order of least BIC that a portfolio of beams finds.
 
@@ -174,15 +167,13 @@ def search_orders(
     generator
         Decides in which order variables are tried for reinsertion; seed 0 unless given.
     deadline
-        When to stop; the first round of beams always runs, unless there is an order to start from.
+        When to stop; the first round of beams always runs.
     report
         Is told the share done of the beam under way.
     device
         Where beams run: "cpu", or "cuda", where ``partial`` then lies.
     constraints
         What orders and parents must obey.
-    start
-        An order that obeys them, from elsewhere, to begin with: beams are widened only while they find a better one.
     """
     generator = generator or np.random.default_rng(0)
     deadline = deadline or Deadline()
@@ -201,9 +192,9 @@ def search_orders(
     # more than the beams, and the best order before it is the best after it.
     each = refine and sparse
     now = NARROWEST if width == "auto" else width
-    best: _Candidate | None = None
+    best: _Trial | None = None
     attempts: list[Attempt] = []
-    finished: list[_Candidate] = []
+    finished: list[_Trial] = []
     stop = threading.Event()
     patient = Deadline(deadline.moment, stop.is_set)
 
@@ -211,9 +202,6 @@ def search_orders(
         if stop.is_set() or (best is not None and deadline.passed()):
             raise _Stopped
         report(share)
-
-    def score(order: NDArray[np.int64]) -> ScoredOrder:
-        return ScoredOrder(correlation, n_samples, order, penalty, gamma, constraints=constraints)
 
     def attempt(setting: Setting, generator: np.random.Generator) -> _Trial | None:
         kind = GpuBeam if on_gpu else functools.partial(SoftBeam, threads=1 if quick else threads // workers)
@@ -232,8 +220,11 @@ def search_orders(
             orders = beam.search(watch).orders[:SCORED_PER_BEAM]
         except _Stopped:
             return None
-        scored = min(map(score, orders), key=_total)
-        trial = _Trial(scored.order.copy(), scored, setting, _total(scored))
+        candidates = (
+            ScoredOrder(correlation, n_samples, order, penalty, gamma, constraints=constraints) for order in orders
+        )
+        scored = min(candidates, key=_total)
+        trial = _Trial(setting, scored.order.copy(), _total(scored), scored)
         finished.append(trial)
         if each:
             descend(scored, generator, patient)
@@ -241,11 +232,6 @@ def search_orders(
 
     interrupted = False
     try:
-        if start is not None:
-            best = _Candidate(start, score(start))
-            finished.append(best)
-            if each:
-                descend(best.scored, generator, patient)
         while True:
             # Beams side by side where there are several, the states of one beam side by side where there is one.
             workers = min(threads, len(live)) if fits(p, now * len(live)) else 1
