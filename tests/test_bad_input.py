@@ -44,7 +44,7 @@ def test_errors_are_value_errors():
         (np.ones(5), ["shape \\(5,\\)", "one column per variable", "reshape"]),
         (np.ones((2, 2, 2)), ["shape \\(2, 2, 2\\)"]),
         ([[1, 2], [3]], ["different lengths"]),
-        (np.array([["a", 1], ["b", 2]], dtype=object), ["Columns 0", "not numbers"]),
+        (np.array([["a", 1], ["b", 2]], dtype=object), ["not numbers: column 0", "encode"]),
         (np.ones((3, 2)) * 1j, ["Complex data not supported"]),
         (sparse.eye_array(4), ["sparse", "toarray"]),
     ],
@@ -100,8 +100,12 @@ def test_columns_that_are_not_numbers(frame):
     frame["town"] = "x"
     frame["born"] = pd.Timestamp("2020-01-01")
     for table in (frame, pl.from_pandas(frame)):
-        with refuses(DataError, "'town', 'born'", "encode"):
+        with refuses(DataError, r"'town' \(String\), 'born' \(Datetime\)", "Turn dates into numbers", "encode"):
             rfdag.learn(table)
+    with pytest.raises(DataError, match="days since the first.$"):
+        rfdag.learn(frame.drop(columns="town"))
+    with pytest.raises(DataError, match=r"'town' \(String\). Drop text"):
+        rfdag.learn(frame.drop(columns="born"))
 
 
 def test_duplicate_names(rows, tmp_path):
@@ -233,11 +237,11 @@ IDENTITY = np.eye(3)
         (np.ones((2, 3)), "correlation", ["shape \\(2, 3\\)", "square"]),
         ([[1, 0.5], [0.2, 1]], "correlation", ["not symmetric", "0.5", "0.2"]),
         ([[1, 2], [2, 1]], "correlation", ["not positive definite", "smallest eigenvalue"]),
-        ([[1, 1], [1, 1]], "correlation", ["singular", "0, 1"]),
+        ([[1, 1], [1, 1]], "correlation", ["singular", "column 0, column 1"]),
         ([[2, 0], [0, 1]], "correlation", ["ones on its diagonal", "0", "input='covariance'"]),
-        ([[0, 0], [0, 1]], "covariance", ["positive", "at 0"]),
+        ([[0, 0], [0, 1]], "covariance", ["positive", "at column 0"]),
         ([[1, 2], [2, 1]], "covariance", ["not positive definite"]),
-        ([[-1, 0], [0, 1]], "precision", ["positive", "at 0"]),
+        ([[-1, 0], [0, 1]], "precision", ["positive", "at column 0"]),
         ([[1, 2], [2, 1]], "precision", ["not positive definite"]),
         ([[1.0]], "covariance", ["at least two"]),
     ],
@@ -352,6 +356,11 @@ def test_labels_of_rows_must_fit_the_columns():
     dag = pd.DataFrame([[0, 1, 1], [0, 0, 1], [0, 0, 0]], columns=columns, index=columns)
     shuffled = rfdag.learn(dag.loc[["z", "x", "y"]], input="dag")
     np.testing.assert_array_equal(shuffled.dag, rfdag.learn(dag, input="dag").dag)
+    numbers = pd.DataFrame(dag.to_numpy(), columns=[2, 0, 1], index=[2, 0, 1])
+    sorted_rows = rfdag.learn(numbers.sort_index(), input="dag")
+    np.testing.assert_array_equal(sorted_rows.dag, rfdag.learn(numbers, input="dag").dag)
+    counted = rfdag.learn(pd.DataFrame(dag.to_numpy(), columns=[2, 0, 1]), input="dag")
+    np.testing.assert_array_equal(counted.dag, sorted_rows.dag)
     with refuses(GraphError, "labelled 'w'", "same labels"):
         rfdag.learn(dag.rename(index={"z": "w"}), input="dag")
 

@@ -165,7 +165,7 @@ def test_doubts_and_knowledge_are_in_the_summary(shown):
         warnings.simplefilter("ignore", rfdag.errors.NumericalWarning)
         result = rfdag.learn(rows, names=[f"x{at}" for at in range(30)], knowledge={"roots": ["x0"]})
     _, lines = summary_of(shown(result))
-    assert "all 1 demands hold" in lines["Knowledge"]
+    assert "the one demand holds" in lines["Knowledge"]
     assert result.warnings
     assert lines["Doubt"].split()[0] == result.warnings[0].split()[0]
 

@@ -155,7 +155,7 @@ def test_a_gpu_is_described(capsys, monkeypatch):
     assert "2 of 3 compiled and kept under /cache" in shown
     assert "rfdag works here." in shown
     doctor._tell(checked())
-    assert "--device 'cuda' needs CuPy" in capsys.readouterr().out
+    assert "--device cuda needs CuPy" in capsys.readouterr().out
 
 
 def test_nothing_that_cannot_be_known_hides_the_rest(capsys):

@@ -202,6 +202,55 @@ def test_parents_where_knowledge_has_directed_more(dag, data):
         assert set(found) == expected
 
 
+def obeys(known, dag):
+    """Whether a DAG has the required edges, none that are forbidden, and no path from a tier to an earlier one."""
+    graph = nx.DiGraph(dag)
+    pairs = itertools.product(known["tiers"][1], known["tiers"][0])
+    return (
+        not any(nx.has_path(graph, late, early) for late, early in pairs)
+        and all(dag[edge] for edge in known.get("required", []))
+        and not any(dag[edge] for edge in known.get("forbidden", []))
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "known",
+    [
+        {"tiers": [[0], [2]]},
+        {"tiers": [[], []], "required": [(0, 3)]},
+        {"tiers": [[3, 1], [0]], "forbidden": [(2, 3)]},
+        {"tiers": [[2], []], "required": [(1, 0)]},
+    ],
+    ids=str,
+)
+def test_the_range_under_a_results_own_knowledge(known, seed):
+    rows = rows_of(random_dag(4, 0.7, rng=seed), 200, seed)
+    result = rfdag.learn(rows, knowledge=known, rule="rfd", progress=False)
+    left = [dag for dag in class_of(result.dag) if obeys(known, dag)]
+    assert any((dag == result.dag).all() for dag in left)
+    for x, y in itertools.permutations(range(4), 2):
+        expected = {}
+        for dag in left:
+            parents = tuple(np.flatnonzero(dag[:, x]).tolist())
+            design = np.column_stack([np.ones(200), rows[:, [x, *parents]]])
+            slope = np.linalg.lstsq(design, rows[:, y])[0][1]
+            expected[parents] = slope if nx.has_path(nx.DiGraph(dag), x, y) else 0.0
+        found = {each.parents: each.effect.estimate for each in result.effect_range(x, y).possible}
+        assert found == pytest.approx(expected)
+
+
+def test_all_intervals_together():
+    result = of_rows(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], np.int8), rows_of(DAG[:3, :3], 60))
+    found = result.effect_range(1, 2)
+    effects = [each.effect for each in found.possible]
+    assert len(effects) == 3
+    assert found.lowest == min(each.low for each in effects) < found.low
+    assert found.highest == max(each.high for each in effects) > found.high
+    sure = exact(linear_sem(DAG, rng=1)).effect_range(*np.argwhere(DAG)[0].tolist())
+    assert (sure.lowest, sure.highest) == (sure.low, sure.high)
+
+
 def test_too_many_parent_sets_are_refused():
     complete = np.triu(np.ones((14, 14), np.int8), 1)
     with pytest.raises(GraphError, match="more than 4096 sets of parents: 13 of its edges"):
@@ -210,7 +259,7 @@ def test_too_many_parent_sets_are_refused():
 
 def test_what_cannot_be_asked():
     result = of_rows(DAG, rows_of(DAG, 50), ["weight", "height", "age", "income", "rent", "tax"])
-    with pytest.raises(OptionError, match="no variable 'wieght'; there is 'weight', 'height'"):
+    with pytest.raises(OptionError, match="no variable 'wieght' \\(nearest: 'weight'\\); the result has 'weight', 'height'"):
         result.effect("wieght", "age")
     with pytest.raises(OptionError, match="'age' was given twice"):
         result.effect("age", "age")
@@ -232,7 +281,7 @@ def test_too_few_rows_and_dependent_columns():
         of_rows(complete, rows_of(complete, 6)).effect(4, 5)
     twins = rows_of(complete, 50)
     twins[:, 4] = twins[:, 3]
-    with pytest.raises(DataError, match="4 depends linearly on 0, 1, 2, 3"):
+    with pytest.raises(DataError, match="column 4 depends linearly on column 0, column 1, column 2, column 3;"):
         of_rows(complete, twins).effect(4, 5)
 
 

@@ -118,6 +118,19 @@ def test_likelihood_is_that_of_the_normal_distribution(model, rows):
     assert worse.log_likelihood(rows) < model.log_likelihood(rows)
 
 
+def test_columns_called_by_numbers_are_found_by_name(rows):
+    named = of_rows(DAG, rows, (2, 0, 3, 1)).model()
+    expected = named.log_density(rows)
+    frame = pd.DataFrame(rows, columns=named.names)
+    np.testing.assert_array_equal(named.log_density(frame), expected)
+    np.testing.assert_array_equal(named.log_density(frame[[0, 1, 2, 3]]), expected)
+    np.testing.assert_array_equal(of_rows(DAG, rows, NAMES).model().log_density(pd.DataFrame(rows)), expected)
+    # The columns of an array have no names, only an order.
+    assert not np.allclose(named.log_density(frame[[0, 1, 2, 3]].to_numpy()), expected)
+    with pytest.raises(DataError, match="5 columns without names, and the model has 4"):
+        named.log_density(np.ones((2, 5)))
+
+
 def test_likelihood_under_an_intervention(model):
     done = model.do({"rain": 1.0})
     table = done.sample(50, rng=3)
@@ -154,7 +167,7 @@ def test_graphs_alone_make_no_model():
 def test_what_a_model_cannot_do(model, rows):
     with pytest.raises(OptionError, match="no variable 'snow'"):
         model.do({"snow": 1.0})
-    with pytest.raises(OptionError, match="'rain' has another value"):
+    with pytest.raises(OptionError, match="'rain' was given nan"):
         model.do({"rain": np.nan})
     with pytest.raises(OptionError, match="at least one row"):
         model.sample(0)

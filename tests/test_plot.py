@@ -412,7 +412,7 @@ def test_the_truth_may_be_sparse_or_have_names_in_another_order(learnt):
     assert (rfdag.graphs.cpdag(other.dag)[np.ix_(*[np.argsort(turned)] * 2)] == true).all()
     for truth in (csr_array(dag), true, other):
         assert (comparison(result, truth).verdict == expected.verdict).all()
-    with pytest.raises(GraphError, match="Only one of truth and result has"):
+    with pytest.raises(GraphError, match="The truth lacks"):
         result.plot(truth=oracle(dag))
     with pytest.raises(GraphError, match="3 nodes and the result 12"):
         result.plot(truth=np.zeros((3, 3)))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import DataError, FileError, listed
+from rfdag.errors import DataError, FileError, listed, not_numbers
 from rfdag.memory import available_memory
 from rfdag.streaming import File, Piece, Source, rows_per_block
 
@@ -188,10 +188,7 @@ def usable_columns(schema: Any, where: str) -> list[str]:
         raise DataError(f"Several columns are called {listed(twice)}; give every column a name of its own.")
     words = {field.name: str(field.type) for field in fields if not _is_number(field.type)}
     if words:
-        found = ", ".join(f"{name!r} is {kind}" for name, kind in list(words.items())[:5])
-        raise DataError(
-            f"{where} has columns that are not numbers: {listed(words)} ({found}). Drop them or encode them as numbers."
-        )
+        raise not_numbers(f"{where} has columns that are", words)
     return names
 
 

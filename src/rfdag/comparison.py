@@ -73,9 +73,14 @@ def matrix_of(result: Result, truth: Any) -> Any:
     if names is None:
         return truth
     matrix = truth.dag if hasattr(truth, "dag") else truth.matrix
-    odd = set(names) ^ set(result.names)
-    if odd:
-        raise GraphError(f"Only one of truth and result has {listed(odd)}; compare graphs on the same variables.")
+    of_truth, of_result = set(names), set(result.names)
+    lacking = {
+        "truth": [name for name in result.names if name not in of_truth],
+        "result": [name for name in names if name not in of_result],
+    }
+    if any(lacking.values()):
+        found = ", ".join(f"the {side} lacks {listed(missing)}" for side, missing in lacking.items() if missing)
+        raise GraphError(f"{found[0].upper()}{found[1:]}; compare graphs on the same variables.")
     place = {name: at for at, name in enumerate(names)}
     into = np.array([place[name] for name in result.names])
     return matrix.tocsr()[into][:, into] if issparse(matrix) else matrix[np.ix_(into, into)]

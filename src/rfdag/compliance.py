@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rfdag.knowledge import Knowledge
+from rfdag.wording import counted
 
 
 class Compliance(NamedTuple):
@@ -92,9 +93,11 @@ def summed_up(records: Sequence[Compliance]) -> str:
     """Return one line that tells how many demands hold, and the first that does not.
 
     >>> summed_up([Compliance("root", "no parents of 'a'", True, "'a' has no parents")])
-    'all 1 demands hold'
+    'the one demand holds'
     """
     broken = [record for record in records if not record.holds]
     if not broken:
-        return f"all {len(records)} demands hold"
-    return f"{len(broken)} of {len(records)} demands do not hold; the first: {broken[0].asked} ({broken[0].shown})"
+        return "the one demand holds" if len(records) == 1 else f"all {len(records)} demands hold"
+    verb = "does" if len(broken) == 1 else "do"
+    of_all = f"{len(broken)} of {counted(len(records), 'demand')}"
+    return f"{of_all} {verb} not hold; the first: {broken[0].asked} ({broken[0].shown})"

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag import partitions
-from rfdag.errors import DataError, GraphError, OptionError, listed
+from rfdag.errors import DataError, GraphError, OptionError, as_column, as_columns, listed, not_numbers
 from rfdag.files import Table, TextFormat, read_table
 from rfdag.graphs.dag import Graph, find_cycle
 from rfdag.moments import Moments
@@ -23,6 +23,7 @@ from rfdag.partitions import Partitions
 from rfdag.sources import open_source
 from rfdag.sparse import Sparse, as_sparse, read_sparse
 from rfdag.streaming import Source
+from rfdag.wording import counted
 
 Input = Literal["data", "correlation", "covariance", "precision", "dag"]
 INPUTS = ("data", "correlation", "covariance", "precision", "dag")
@@ -88,6 +89,12 @@ def read(
     _require_two_columns(table.names)
     if input == "data":
         _require_two_rows(rows)
+        kind = _moments_instead(table.values)
+        if kind:
+            raise DataError(
+                f"Found a {kind} matrix, it seems: {rows} rows and columns, symmetric. As data its rows would pass for "
+                f"samples; pass input={kind!r} and n_samples=…, the number of rows that it comes from."
+            )
         if in_blocks(columns):
             return table
         check_size(rows, columns)
@@ -155,7 +162,33 @@ def in_memory(source: Any, names: Sequence[Hashable] | None = None, form: TextFo
     refuse_unusable(table)
     _require_two_columns(table.names)
     _require_two_rows(len(table.values))
+    kind = _moments_instead(table.values)
+    if kind:
+        raise DataError(
+            f"Found a {kind} matrix, it seems: {len(table.values)} rows and columns, symmetric. The rows behind it are "
+            f"needed; only rfdag.learn takes the matrix, with input={kind!r} and n_samples=…."
+        )
     return table
+
+
+def _moments_instead(values: NDArray[Any]) -> Literal["correlation", "covariance"] | None:
+    """Return which matrix of moments has been passed as data, if one has.
+
+    >>> _moments_instead(np.array([[1.0, 0.2, 0.1], [0.2, 1.0, 0.3], [0.1, 0.3, 1.0]]))
+    'correlation'
+    """
+    rows, columns = values.shape
+    # A row and a column first: few tables that are square get further, and they may be large.
+    if rows != columns or columns < 3 or not _alike(values[0], values[:, 0]) or not _alike(values, values.T):
+        return None
+    diagonal = np.diag(values).astype(np.float64)
+    if not (diagonal > 0).all() or (np.abs(values) > np.sqrt(np.outer(diagonal, diagonal)) * (1 + 1e-9)).any():
+        return None
+    return "correlation" if _alike(diagonal, np.ones(columns)) else "covariance"
+
+
+def _alike(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    return bool(np.allclose(a, b, rtol=1e-12, atol=0.0))
 
 
 def _require_two_columns(names: Sequence[Hashable]) -> None:
@@ -202,6 +235,31 @@ def as_table(source: Any, form: TextFormat | None = None) -> Table:
     return _from_array(source)
 
 
+def places_of(names: Sequence[Hashable], table: Table, source: Any) -> list[int] | None:
+    """Return where the named columns stand in a table read from a source; None if the source does not name them.
+
+    Columns of an array, or of a file without a header, are numbered: these numbers are places, not names, though
+    columns may be called 2, 0, 1.
+
+    >>> array = np.eye(3)
+    >>> places_of([2, 0, 1], as_table(array), array) is None
+    True
+    >>> named = Table(array, (0, 1, 2))
+    >>> places_of([2, 0, 1], named, named)
+    [2, 0, 1]
+    """
+    carries_names = isinstance(source, Table) or nw.dependencies.is_into_dataframe(source)
+    if is_numbered(table) and not carries_names:
+        return None
+    place = {name: at for at, name in enumerate(table.names)}
+    return [place[name] for name in names] if all(name in place for name in names) else None
+
+
+def is_numbered(table: Table) -> bool:
+    """Return whether the columns are called by their places, as those of an array are."""
+    return table.names == tuple(range(len(table.names)))
+
+
 def _whole_table(source: Any) -> Any:
     """Return an Arrow table or record batch as a table, without the index that pandas hides in it."""
     import pyarrow
@@ -212,12 +270,17 @@ def _whole_table(source: Any) -> Any:
 
 def _with_rows_like_columns(matrix: Any) -> Any:
     """Return a square frame with its rows in the order of its columns, if they are labelled at all."""
+    import pandas
+
     rows, columns = list(matrix.index), list(matrix.columns)
-    if rows == columns or rows == list(range(len(rows))):
+    if rows == columns:
         return matrix
     _refuse_duplicates(columns)
-    if len(rows) == len(columns) and set(rows) == set(columns):
+    # Columns may be called 2, 0, 1: rows that only count from 0 are no labels, but those that were given are.
+    if len(rows) == len(columns) and set(rows) == set(columns) and not isinstance(matrix.index, pandas.RangeIndex):
         return matrix.loc[columns]
+    if rows == list(range(len(rows))):
+        return matrix
     stray = [name for name in rows if name not in columns] or rows
     raise GraphError(
         f"The rows of the frame are labelled {listed(stray)}, the columns {listed(columns)}. A graph or matrix needs "
@@ -238,13 +301,9 @@ def _from_frame(frame: nw.DataFrame[Any]) -> Table:
         elif column.dtype == nw.Object and all(_is_number(entry) for entry in column.to_numpy()):
             values[:, at] = column.to_numpy().astype(np.float64)
         else:
-            words[name] = str(column.dtype)
+            words[name] = str(column.dtype).partition("(")[0]
     if words:
-        found = ", ".join(f"{name!r} is {kind}" for name, kind in list(words.items())[:5])
-        raise DataError(
-            f"These columns are not numbers: {listed(words)} ({found}). Drop them, encode them as numbers, or "
-            "convert them with .astype(float)."
-        )
+        raise not_numbers("These columns are", words)
     return Table(values, names)
 
 
@@ -264,6 +323,13 @@ def _from_array(source: Any) -> Table:
             values = np.ma.filled(source.astype(np.float64), np.nan)
     except ValueError:
         raise DataError("The rows have different lengths; a table has the same columns in every row.") from None
+    if values.ndim == 0 and not isinstance(source, np.ndarray | np.generic):
+        found = "None" if source is None else f"a {type(source).__name__}"
+        if isinstance(source, dict):
+            found += f" with the keys {listed(source)}; pandas.DataFrame makes a frame of it"
+        raise DataError(
+            f"Found {found}. Data are a two-dimensional array or list, a data frame, or the path of a file."
+        )
     if values.ndim != 2:
         hint = " Reshape your data: X.reshape(-1, 1) makes a column." if values.ndim == 1 else ""
         raise DataError(
@@ -288,8 +354,8 @@ def _as_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
             words[at] = problem
     if words:
         raise DataError(
-            f"Columns {listed(words)} are not numbers ({next(iter(words.values()))}). Drop them or encode them: "
-            "every argument must be a number."
+            f"These columns are not numbers: {as_columns(words)} ({next(iter(words.values()))}). Drop them or encode "
+            "them: every argument must be a number."
         )
     return numbers
 
@@ -361,9 +427,9 @@ def _refuse_missing(
     holes = {name: count for name, count in zip(names, missing, strict=True) if count}
     sentences = []
     if holes:
-        counts = ", ".join(f"{count} in {name!r}" for name, count in list(holes.items())[:5])
-        concerned = "" if rows is None else f"; {rows} rows concerned"
-        sentences.append(f"missing values (NaN) in {listed(holes)} ({counts}{concerned})")
+        counts = ", ".join(f"{count} in {as_column(name)}" for name, count in list(holes.items())[:5])
+        concerned = "" if rows is None else f"; {counted(rows, 'row')} concerned"
+        sentences.append(f"missing values (NaN) in {as_columns(holes)} ({counts}{concerned})")
     if infinite:
-        sentences.append(f"infinite values (inf) in {listed(infinite)}")
+        sentences.append(f"infinite values (inf) in {as_columns(infinite)}")
     raise DataError(f"Found {' and '.join(sentences)}. Drop these rows or columns, or fill the values in first.")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from rfdag.data import Oracle
 from rfdag.eliminate import LostPrecision
-from rfdag.errors import NumericalError, listed
+from rfdag.errors import NumericalError, as_column, as_columns
 from rfdag.moments import DOUBTFUL, Moments
 from rfdag.searching import Found, few_rows
 from rfdag.settings import Settings
@@ -30,8 +30,8 @@ def doubts_about(
     exhausted = [] if found.scored is None else found.scored.exhausted.tolist()
     if exhausted:
         doubts.append(
-            f"Given their parents, {listed([evidence.names[at] for at in exhausted])} vary by no more than rounding, "
-            "so the BIC cannot choose among further parents. Consider parents='threshold' with refine=False."
+            f"Given their parents, {as_columns([evidence.names[at] for at in exhausted])} vary by no more than "
+            "rounding, so the BIC cannot choose among further parents. Consider parents='threshold' with refine=False."
         )
     condition = evidence.condition()
     if few_rows(evidence, settings):
@@ -68,7 +68,7 @@ def naming_lost_precision(names: Sequence[Hashable]) -> Iterator[None]:
     try:
         yield
     except LostPrecision as lost:
-        pair = " and ".join(repr(names[at]) for at in lost.variables)
+        pair = " and ".join(as_column(names[at]) for at in lost.variables)
         raise NumericalError(
             f"{pair} became deterministic functions of each other during the elimination: the columns are too nearly "
             "dependent for double precision. Drop one of the two, or combine them."

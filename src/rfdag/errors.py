@@ -6,7 +6,8 @@ needed and what to do, and names the columns concerned.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from numbers import Integral
 
 __all__ = [
     "DataError",
@@ -57,7 +58,7 @@ class NumericalWarning(UserWarning):
     """The answer stands, but rounding may have touched it."""
 
 
-def listed(names: Iterable[object], limit: int = 5) -> str:
+def listed(names: Iterable[object], limit: int = 5, shown: Callable[[object], str] = repr) -> str:
     """Return names for a message: quoted, comma-separated, the rest counted.
 
     >>> listed(["a", 3, "b"])
@@ -65,6 +66,38 @@ def listed(names: Iterable[object], limit: int = 5) -> str:
     >>> listed(range(9), limit=2)
     '0, 1 and 7 more'
     """
-    every = [repr(name) for name in names]
-    shown = ", ".join(every[:limit])
-    return shown if len(every) <= limit else f"{shown} and {len(every) - limit} more"
+    every = list(names)
+    first = ", ".join(map(shown, every[:limit]))
+    return first if len(every) <= limit else f"{first} and {len(every) - limit} more"
+
+
+def as_column(name: object) -> str:
+    """Return a column for a message: its name in quotes, or its number where it has no other name.
+
+    >>> as_column("age"), as_column(3)
+    ("'age'", 'column 3')
+    """
+    return f"column {name}" if isinstance(name, Integral) and not isinstance(name, bool) else repr(name)
+
+
+def as_columns(names: Iterable[object], limit: int = 5) -> str:
+    """Return columns for a message, the rest counted.
+
+    >>> as_columns([1, 4]), as_columns(["a", "b", "c"], limit=2)
+    ('column 1, column 4', "'a', 'b' and 1 more")
+    """
+    return listed(names, limit, as_column)
+
+
+def not_numbers(where: str, words: Mapping[Hashable, str]) -> DataError:
+    """Return the error for columns that are not numbers, given with their types; it advises by what they are.
+
+    >>> print(not_numbers("These columns are", {"born": "Date"}))
+    These columns are not numbers: 'born' (Date). Turn dates into numbers, such as days since the first.
+    """
+    found = listed(words, shown=lambda name: f"{as_column(name)} ({words[name]})")
+    dates = [name for name, kind in words.items() if any(part in kind.lower() for part in ("date", "time", "duration"))]
+    cures = ["Turn dates into numbers, such as days since the first."] if dates else []
+    if len(dates) < len(words):
+        cures.append("Drop text, or encode it as numbers, such as a column of 0 and 1 for each category.")
+    return DataError(f"{where} not numbers: {found}. {' '.join(cures)}")

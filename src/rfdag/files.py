@@ -125,6 +125,13 @@ class _Lines(list[str]):
 
 def write_text(path: str | Path, text: str) -> Path:
     """Write a text file so that it appears whole or not at all; return its path."""
+    with ready_to_write(path, text) as written:
+        return written
+
+
+@contextmanager
+def ready_to_write(path: str | Path, text: str) -> Iterator[Path]:
+    """Write a text beside the place where it is to appear, which it does when all that is done meanwhile succeeds."""
     path = Path(path).expanduser()
     temporary = None
     try:
@@ -137,13 +144,13 @@ def write_text(path: str | Path, text: str) -> Path:
         mask = os.umask(0)
         os.umask(mask)
         temporary.chmod(0o666 & ~mask)
+        yield path
         temporary.replace(path)
     except OSError as problem:
         raise _unwritable(path, problem) from None
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
-    return path
 
 
 def require_writable(path: str | Path) -> None:

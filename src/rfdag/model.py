@@ -15,6 +15,7 @@ from rfdag.errors import DataError, OptionError, listed
 from rfdag.files import Table
 from rfdag.simulate import LinearSEM, Seed
 from rfdag.simulate import sample as sample_centred
+from rfdag.wording import counted, with_nearest
 
 if TYPE_CHECKING:
     from rfdag.result import Result
@@ -23,7 +24,7 @@ Floats = NDArray[np.float64]
 Units = Literal["data", "centred", "standardised"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LinearModel:
     """A linear Gaussian model: x_j = intercepts[j] + Σ_i weights[i, j] x_i + Normal(0, variances[j]).
 
@@ -139,39 +140,93 @@ class LinearModel:
         """
         return float(self.log_density(data).sum())
 
+    def __repr__(self) -> str:
+        return f"LinearModel({counted(len(self.names), 'variable')}, units={self.units!r})"
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def summary(self, limit: int = 20) -> str:
+        """Return the equations as text, one line each.
+
+        >>> chain = LinearModel(("a", "b"), LinearSEM(np.array([[0, 2.0], [0, 0]]), np.ones(2)), np.array([1.0, 3.0]))
+        >>> print(chain)
+        linear Gaussian model: 2 variables, units: data
+        a = 1 + noise of variance 1
+        b = 3 + 2 a + noise of variance 1
+        """
+        lines = [f"linear Gaussian model: {counted(len(self.names), 'variable')}, units: {self.units}"]
+        lines += [f"{name} = {self._equation(at)}" for at, name in enumerate(self.names[:limit])]
+        more = len(self.names) - limit
+        return "\n".join([*lines, f"… and {more} more"] if more > 0 else lines)
+
+    def _equation(self, at: int) -> str:
+        """Return the right side of one equation."""
+        column: Any = self.sem.weights[:, [at]]
+        weights = (column.toarray() if issparse(column) else column).ravel()
+        terms = [
+            f"{'+' if weights[parent] > 0 else '-'} {abs(weights[parent]):.4g} {self.names[parent]}"
+            for parent in np.flatnonzero(weights)
+        ]
+        variance = self.sem.variances[at]
+        noise = [f"+ noise of variance {variance:.4g}"] if variance else []
+        return " ".join([f"{self.intercepts[at]:.4g}", *terms, *noise])
+
     def _repr_html_(self) -> str:
         from rfdag.notebooks.views import model_view
 
         return model_view(self)
 
     def _places(self, names: Mapping[Hashable, float]) -> list[int]:
+        if not isinstance(names, Mapping):
+            raise OptionError(f"Variables are given with their values, as in {{'age': 40}}, not as {names!r}.")
         place = {name: at for at, name in enumerate(self.names)}
         unknown = [name for name in names if name not in place]
         if unknown:
-            raise OptionError(f"There is no variable {listed(unknown)}; the model has {listed(self.names)}.")
+            raise OptionError(
+                f"There is no variable {with_nearest(unknown, self.names)}; the model has {listed(self.names)}."
+            )
         return [place[name] for name in names]
 
     def _aligned(self, data: Any) -> Floats:
         """Return the rows with their columns in the order of the model."""
-        from rfdag.data import as_table, refuse_unusable
+        from rfdag.data import as_table, is_numbered, places_of, refuse_unusable
 
         table = as_table(data)
         refuse_unusable(table)
-        if table.names == self.names or table.names == tuple(range(len(self.names))):
-            return table.values
-        place = {name: at for at, name in enumerate(table.names)}
-        lacking = [name for name in self.names if name not in place]
-        if lacking:
+        places = places_of(self.names, table, data)
+        if places is not None:
+            return table.values[:, places]
+        if is_numbered(table):
+            return self._in_order(table.values)
+        lacking = [name for name in self.names if name not in table.names]
+        raise DataError(
+            f"The data lack the columns {with_nearest(lacking, table.names)} of the model; pass a frame with its "
+            f"{len(self.names)} columns, or an array with as many in its order."
+        )
+
+    def _in_order(self, values: Floats) -> Floats:
+        """Return columns without names, which are those of the model in its order if there are as many."""
+        if values.shape[1] != len(self.names):
             raise DataError(
-                f"The data lack the columns {listed(lacking)} of the model; pass a frame with its {len(self.names)} "
-                "columns, or an array with as many in its order."
+                f"The data have {values.shape[1]} columns without names, and the model has {len(self.names)} variables; "
+                "pass as many columns in its order, or a frame with their names."
             )
-        return table.values[:, [place[name] for name in self.names]]
+        return values
 
 
 def _finite(values: Mapping[Hashable, float]) -> Floats:
-    numbers = np.array([float(value) for value in values.values()])
+    numbers = np.array([_number(value) for value in values.values()])
     strange = [name for name, number in zip(values, numbers, strict=True) if not np.isfinite(number)]
     if strange:
-        raise OptionError(f"A variable is set to, or shifted by, a finite number; {listed(strange)} has another value.")
+        found = ", ".join(f"{name!r} was given {values[name]!r}" for name in strange[:5])
+        raise OptionError(f"A variable is set to, or shifted by, a finite number; {found}.")
     return numbers
+
+
+def _number(value: Any) -> float:
+    """Return a value as a number, NaN if it is none."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return np.nan

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cholesky, lapack, qr, solve_triangular
 
-from rfdag.errors import DataError, MatrixError, listed
+from rfdag.errors import DataError, MatrixError, as_column, as_columns
 from rfdag.summary import CELLS_AT_ONCE, Summary, reciprocal_condition
 
 Floats = NDArray[np.float64]
@@ -143,7 +143,7 @@ class Moments:
         off = np.abs(np.diag(matrix) - 1) > 1e-8
         if off.any():
             raise MatrixError(
-                f"A correlation matrix has ones on its diagonal; {listed(_chosen(labels, off))} have other values. "
+                f"A correlation matrix has ones on its diagonal; {as_columns(_chosen(labels, off))} have other values. "
                 "Pass input='covariance' if it is a covariance matrix."
             )
         p = len(matrix)
@@ -192,9 +192,10 @@ class Moments:
         copies = np.argwhere(np.triu(np.abs(correlation) > 1 - 1e-12))
         if len(copies):
             pairs = "; ".join(
-                f"{self.names[j]!r} is a copy of {self.names[i]!r} up to scale" for i, j in copies[:3].tolist()
+                f"{as_column(self.names[j])} is a copy of {as_column(self.names[i])} up to scale"
+                for i, j in copies[:3].tolist()
             )
-            drop = listed([self.names[at] for at in sorted(set(copies[:, 1].tolist()))])
+            drop = as_columns([self.names[at] for at in sorted(set(copies[:, 1].tolist()))])
             raise DataError(f"Columns are linearly dependent: {pairs}. Drop {drop}.")
 
     def condition(self) -> float:
@@ -284,14 +285,14 @@ def dependence(triangle: Floats, names: Sequence[Hashable]) -> str:
     rank = int((sizes > sizes[0] * 10 / HOPELESS).sum())
     solution = solve_triangular(r[:rank, :rank], r[:rank, rank:])
     sentences = []
-    for at, column in enumerate(pivots[rank:][:3]):
+    for at, dependent in enumerate(pivots[rank:][:3]):
         weights = np.abs(solution[:, at])
         on = pivots[:rank][weights > 1e-6 * weights.max()] if rank else []
         others = [names[other] for other in sorted(on)]
         if len(others) == 1:
-            sentences.append(f"{names[column]!r} is a copy of {others[0]!r} up to scale")
+            sentences.append(f"{as_column(names[dependent])} is a copy of {as_column(others[0])} up to scale")
         else:
-            sentences.append(f"{names[column]!r} is a linear combination of {listed(others)}")
+            sentences.append(f"{as_column(names[dependent])} is a linear combination of {as_columns(others)}")
     if not sentences:
         return (
             "The columns are so nearly dependent that partial correlations would be rounding noise; drop or "
@@ -299,7 +300,7 @@ def dependence(triangle: Floats, names: Sequence[Hashable]) -> str:
         )
     more = len(pivots) - rank - len(sentences)
     tail = f" and {more} more columns are dependent" if more > 0 else ""
-    drop = listed([names[column] for column in pivots[rank:]])
+    drop = as_columns([names[dependent] for dependent in pivots[rank:]])
     return f"Columns are linearly dependent: {'; '.join(sentences)}{tail}. Drop {drop}."
 
 
@@ -314,7 +315,7 @@ def _checked(matrix: ArrayLike, names: Sequence[Hashable] | None, kind: str) -> 
     bad = ~np.isfinite(matrix).all(axis=0)
     if bad.any():
         raise MatrixError(
-            f"The {kind} matrix has missing or infinite entries in {listed(_chosen(labels, bad))}; "
+            f"The {kind} matrix has missing or infinite entries in {as_columns(_chosen(labels, bad))}; "
             "every entry must be a number."
         )
     if len(matrix) < 2:
@@ -334,7 +335,7 @@ def _roots_of_diagonal(matrix: Floats, names: Sequence[Hashable], kind: str) -> 
     bad = ~(np.diag(matrix) > 0)
     if bad.any():
         raise MatrixError(
-            f"The diagonal of a {kind} matrix is positive; it is not at {listed(_chosen(names, bad))}. "
+            f"The diagonal of a {kind} matrix is positive; it is not at {as_columns(_chosen(names, bad))}. "
             "Drop constant variables."
         )
     roots: Floats = np.sqrt(np.diag(matrix))
@@ -364,7 +365,7 @@ def _factor(matrix: Floats, names: Sequence[Hashable], kind: str, n_samples: int
         else "is singular"
     )
     raise MatrixError(
-        f"The {kind} matrix {what}, because of {listed(involved)}. Drop one of these variables, or compute the "
+        f"The {kind} matrix {what}, because of {as_columns(involved)}. Drop one of these variables, or compute the "
         "matrix from complete rows; learn(data) does both checks on the data itself."
     )
 
@@ -373,7 +374,7 @@ def refuse_constant(names: Sequence[Hashable], constant: NDArray[np.bool_]) -> N
     """Raise if a column is constant, naming those that are."""
     if constant.any():
         raise DataError(
-            f"These columns are constant: {listed(_chosen(names, constant))}. A variable that does not vary "
+            f"These columns are constant: {as_columns(_chosen(names, constant))}. A variable that does not vary "
             "has no correlation; drop these columns."
         )
 

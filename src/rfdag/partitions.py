@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import DataError, RfdagError, listed
+from rfdag.errors import DataError, RfdagError, listed, not_numbers
 from rfdag.streaming import rows_per_block
 from rfdag.summary import Summary, joined_in_pairs
 
@@ -86,11 +86,7 @@ def _refuse_words(kinds: Any) -> None:
         name: str(kind) for name, kind in kinds.items() if not (is_numeric_dtype(kind) or kind == np.dtype(object))
     }
     if words:
-        found = ", ".join(f"{name!r} is {kind}" for name, kind in list(words.items())[:5])
-        raise DataError(
-            f"These columns are not numbers: {listed(words)} ({found}). Drop them, encode them as numbers, or "
-            "convert them with .astype(float)."
-        )
+        raise not_numbers("These columns are", words)
 
 
 def _shape_of(collection: Any) -> str:

@@ -12,7 +12,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtri
 
-from rfdag.errors import DataError, listed
+from rfdag.errors import DataError, as_columns
 
 Integers = NDArray[np.int64]
 
@@ -129,8 +129,8 @@ def _standardised(values: NDArray[Any], names: tuple[Hashable, ...]) -> NDArray[
         scaled[first : first + TILE] = part / np.where(flat, 1.0, norms)[:, None]
     if constant.any():
         raise DataError(
-            f"These columns are constant: {listed([names[at] for at in np.flatnonzero(constant)])}. A variable that "
-            "does not vary has no correlation; drop these columns."
+            f"These columns are constant: {as_columns([names[at] for at in np.flatnonzero(constant)])}. A variable "
+            "that does not vary has no correlation; drop these columns."
         )
     return scaled
 

@@ -19,7 +19,7 @@ from rfdag.eliminate.elimination import Elimination
 from rfdag.eliminate.engine import LostPrecision
 from rfdag.eliminate.sparse import MOST_VARIABLES, SparseEngine, SparseOracleEngine, eliminate_sparse
 from rfdag.eliminate.thresholds import FisherZ, Tolerance
-from rfdag.errors import GraphError, MatrixError, OptionError, listed
+from rfdag.errors import GraphError, MatrixError, OptionError, as_columns, listed
 from rfdag.graphs.sparse import canonical, same_pattern, sparse_dag
 from rfdag.moments import Regressions
 from rfdag.settings import Settings
@@ -116,7 +116,7 @@ def _precision(matrix: Any, n_samples: int | None, names: tuple[Hashable, ...]) 
     if bad.any():
         raise MatrixError(
             "The diagonal of a precision matrix is positive; it is not, or not stored, at "
-            f"{listed([names[at] for at in np.flatnonzero(bad)])}. Drop constant variables."
+            f"{as_columns([names[at] for at in np.flatnonzero(bad)])}. Drop constant variables."
         )
     roots = np.sqrt(diagonal)
     entries = given.tocoo()

@@ -67,13 +67,20 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
 
 def read(path: str | Path) -> Result:
     """Return the result in a file, or say what the file is instead."""
-    return read_as(path, FORMAT, VERSION, decode, "a result of rfdag", "Result.save")
+    return read_as(path, FORMAT, VERSION, decode, "a result of rfdag", "rfdag learn --out or Result.save")
 
 
 def read_as(
     path: str | Path, form: str, version: int, decode: Callable[[dict[str, Any]], Content], what: str, writer: str
 ) -> Content:
     """Return what a file of this format and version holds, or say what the file is instead."""
+    if Path(path).is_dir():
+        inside = Path(path) / f"{form.removeprefix('rfdag-')}.json"
+        raise FileError(
+            f"{path} is a folder; pass {inside}."
+            if inside.is_file()
+            else f"{path} is a folder without {inside.name}; pass {what}, a file that {writer} writes."
+        )
     try:
         text = Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -83,9 +90,12 @@ def read_as(
     try:
         content = json.loads(text)
     except json.JSONDecodeError as problem:
-        raise FileError(f"{path} is not JSON ({problem}); it may be cut short. Save the result anew.") from None
+        raise FileError(
+            f"{path} is not JSON ({problem}), and {what} is wanted, which {writer} writes. If it is one, it is cut "
+            "short; save it anew."
+        ) from None
     if not isinstance(content, dict) or content.get("format") != form:
-        raise FileError(f"{path} is JSON but not {what}; pass a file written by {writer}.")
+        raise FileError(f"{path} is JSON but not {what}; pass a file that {writer} writes.")
     if content.get("version") != version:
         raise FileError(
             f"{path} has format version {content.get('version')!r} and this rfdag reads version {version}; "
@@ -163,13 +173,29 @@ def encode_name(name: Hashable) -> Any:
 
 def decode_name(name: Any) -> Hashable:
     """Return the name that `encode_name` wrote."""
-    if isinstance(name, dict):
-        (kind, value), *_ = name.items()
-        if kind == "tuple":
-            return tuple(decode_name(part) for part in value)
-        return {"date": datetime.date, "datetime": datetime.datetime}[kind].fromisoformat(value)
+    match name:
+        case {"tuple": list(parts), **rest} if not rest:
+            return tuple(map(decode_name, parts))
+        case {"date": str(text), **rest} if not rest:
+            return _parsed(datetime.date, text)
+        case {"datetime": str(text), **rest} if not rest:
+            return _parsed(datetime.datetime, text)
+        case dict():
+            raise FileError(
+                f"Found {name!r} in place of a column's name; that is text or a number, or one of the objects "
+                "{'tuple': [...]}, {'date': '2024-12-31'} and {'datetime': '2024-12-31T12:00:00'}."
+            )
     result: Hashable = name
     return result
+
+
+def _parsed(kind: type[datetime.date], text: str) -> datetime.date:
+    try:
+        return kind.fromisoformat(text)
+    except ValueError:
+        raise FileError(
+            f"Found the {kind.__name__} {text!r} in a column's name; it is written as in ISO 8601."
+        ) from None
 
 
 def _encode_trace(trace: Trace) -> dict[str, Any]:

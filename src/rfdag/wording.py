@@ -1,6 +1,11 @@
-"""Words for numbers, the same for the program and for notebooks."""
+"""Words for numbers and for misspelt names, the same everywhere."""
 
 from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from difflib import get_close_matches
+
+from rfdag.errors import listed
 
 
 def counted(count: int, noun: str) -> str:
@@ -10,3 +15,29 @@ def counted(count: int, noun: str) -> str:
     ('1 edge', '2 edges')
     """
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def nearest(name: object, names: Iterable[Hashable]) -> Hashable | None:
+    """Return which of the names is spelt most like this one, whatever the case of its letters; None if none is.
+
+    >>> nearest("MPG", ["mg", "mpg"]), nearest("wieght", ["weight"]), nearest("foo", ["bar"])
+    ('mpg', 'weight', None)
+    """
+    spelt = {str(other).casefold(): other for other in names}
+    close = get_close_matches(str(name).casefold(), spelt, n=1)
+    return spelt[close[0]] if close else None
+
+
+def with_nearest(unknown: Iterable[Hashable], names: Iterable[Hashable]) -> str:
+    """Return names that nothing has, each with the one that may be meant.
+
+    >>> with_nearest(["wieght", "MPG", "foo"], ["mpg", "weight"])
+    "'wieght' (nearest: 'weight'), 'MPG' (nearest: 'mpg'), 'foo'"
+    """
+    there = list(names)
+
+    def shown(name: object) -> str:
+        near = nearest(name, there)
+        return repr(name) if near is None else f"{name!r} (nearest: {near!r})"
+
+    return listed(unknown, shown=shown)

@@ -44,6 +44,7 @@ def effect(
     as_json: JsonFlag = False,
 ) -> None:
     """Estimate the total effect of one variable on another from a saved result."""
+    from rfdag.effects.lines import caveats, figures, headings
     from rfdag.result import load
 
     found = load(result)
@@ -61,13 +62,15 @@ def effect(
         + (", over the equivalence class" if over_class else ""),
         highlight=False,
     )
-    table = Table(f"parents of {escape(cause)}" if over_class else "adjusted for", box=None, pad_edge=True)
-    for heading in ("effect", "standard error", f"{level:.0%} interval"):
+    first, *others = headings(f"parents of {escape(cause)}" if over_class else "adjusted for", level)
+    table = Table(first, box=None, pad_edge=True)
+    for heading in others:
         table.add_column(heading, justify="right")
     for names, each in effects:
-        table.add_row(", ".join(map(escape, names)) or "nothing", *_numbers(each))
+        table.add_row(", ".join(map(escape, names)) or "nothing", *figures(each))
     console.print(table, highlight=False)
-    console.print("The graph is taken as given: errors are those of the regression alone.", style="dim")
+    for caveat in caveats(effects[0][1]):
+        console.print(caveat, style="dim")
 
 
 def _effects(
@@ -78,12 +81,6 @@ def _effects(
         return [(each.parents, each.effect) for each in result.effect_range(cause, outcome, level=level).possible]
     found = result.effect(cause, outcome, adjustment=adjustment.value, level=level)  # type: ignore[arg-type]
     return [(found.adjustment, found)]
-
-
-def _numbers(effect: Effect) -> tuple[str, str, str]:
-    if effect.standard_error is None:
-        return f"{effect.estimate:+.4g}", "exact input", ""
-    return f"{effect.estimate:+.4g}", f"{effect.standard_error:.2g}", f"{effect.low:+.4g} to {effect.high:+.4g}"
 
 
 def _units(result: Result) -> str:

@@ -23,7 +23,8 @@ class GraphFile(NamedTuple):
 
 def read_graph(path: Path) -> GraphFile:
     """Return the graph in a file."""
-    if path.suffix.lower() == ".json":
+    # Of a folder, too, `load` says which file in it is meant.
+    if path.suffix.lower() == ".json" or path.is_dir():
         from rfdag.result import load
 
         result = load(path)
@@ -35,10 +36,21 @@ def read_graph(path: Path) -> GraphFile:
     return GraphFile({name for edge in edges for name in edge}, edges, [])
 
 
+def read_dag(path: Path) -> GraphFile:
+    """Return the graph in a file, which has no cycle."""
+    found = read_graph(path)
+    matrix_of(found.edges, sorted(found.nodes), path)
+    return found
+
+
 def read_truth(path: Path, names: Sequence[Hashable]) -> Graph:
     """Return the DAG in a file over the columns of some data."""
+    return dag_over(read_graph(path), names, path)
+
+
+def dag_over(found: GraphFile, names: Sequence[Hashable], path: Path) -> Graph:
+    """Return the DAG of a file over the columns of some data."""
     texts = list(map(str, names))
-    found = read_graph(path)
     stray = sorted(found.nodes - set(texts))
     if stray:
         raise GraphError(

@@ -23,12 +23,12 @@ from rfdag.commands.choices import (
     Rescoring,
     Rule,
 )
-from rfdag.commands.graph_files import read_truth
+from rfdag.commands.graph_files import GraphFile, dag_over, read_dag
 from rfdag.commands.speech import print_json, printable
-from rfdag.errors import FileError, NumericalWarning, OptionError
+from rfdag.errors import NumericalWarning, OptionError
 
 if TYPE_CHECKING:
-    from rfdag.files import TextFormat
+    from rfdag.report.rerun import Given
     from rfdag.result import Result
 
 MOST_DRAWN = 100_000
@@ -95,13 +95,15 @@ def learn(
 ) -> None:
     """Learn the causal order and the DAG of the columns of a file."""
     from rfdag.commands.digest import tell
-    from rfdag.commands.next_steps import Given, next_steps
+    from rfdag.commands.next_steps import next_steps
     from rfdag.files import TextFormat
+    from rfdag.report.rerun import Given
 
     if truth is not None and report is None:
         raise OptionError("--truth is shown in a report; pass --report FILE with it.")
-    _refuse_in_time(report, truth)
     form = TextFormat(None if delimiter is None else DELIMITERS.get(delimiter, delimiter), decimal, header)
+    given = Given(data, out, report, knowledge, form, truth)
+    true = _looked_at_in_time(given)
     with warnings.catch_warnings():
         # The summary tells of them in its own words.
         warnings.simplefilter("ignore", NumericalWarning)
@@ -133,13 +135,12 @@ def learn(
             device=device.value,  # type: ignore[arg-type]
             progress=False if as_json else None,
         )
-    files = _written(result, out)
-    if report is not None:
-        files.append(_write_report(result, report, truth, data if input is Input.DATA else None, form))
+    page = None if report is None else _page(result, given, true)
+    files = _written(result, given, page)
     if as_json:
         print_json(_content(result, files))
     else:
-        tell(result, files, next_steps(result, Given(data, out, report, knowledge, form)))
+        tell(result, files, next_steps(result, given))
 
 
 def _whole_or_word(text: str) -> int | str:
@@ -155,12 +156,46 @@ def _numbers(name: str, text: str) -> float | tuple[float, ...]:
     return values[0] if len(values) == 1 else values
 
 
-def _written(result: Result, out: Path | None) -> list[Path]:
-    """Write the files of a result into a folder, and return their paths."""
-    from rfdag.files import write_folder
+def _looked_at_in_time(given: Given) -> GraphFile | None:
+    """Return the truth, if there is one; raise for what cannot be used or written, before a run that may take hours."""
+    from rfdag.files import require_writable
 
-    if out is None:
-        return []
+    # A folder that is made for the other files is made for the report too.
+    if given.report is not None and not (_in_folder(given) and not given.report.parent.exists()):
+        require_writable(given.report)
+    return None if given.truth is None else read_dag(given.truth)
+
+
+def _page(result: Result, given: Given, true: GraphFile | None) -> str:
+    """Return the report, compared with the truth where there is one."""
+    from rfdag.report.page import report_text
+
+    truth = None if true is None or given.truth is None else dag_over(true, result.names, given.truth)
+    data = list(given.data) if len(given.data) > 1 else given.data[0]
+    return report_text(result, truth=truth, data=data if result.input == "data" else None, form=given.form, given=given)
+
+
+def _written(result: Result, given: Given, page: str | None) -> list[Path]:
+    """Write the files of a result and its report, all or none, and return their paths."""
+    from rfdag.files import ready_to_write, write_folder
+
+    texts = {} if given.out is None else _texts(result)
+    if page is None or given.report is None:
+        return [] if given.out is None else write_folder(given.out, texts)
+    if given.out is not None and _in_folder(given):
+        return write_folder(given.out, texts | {given.report.name: page})
+    with ready_to_write(given.report, page) as path:
+        files = [] if given.out is None else write_folder(given.out, texts)
+    return [*files, path]
+
+
+def _in_folder(given: Given) -> bool:
+    """Return whether the report is one of the files of the folder."""
+    return given.out is not None and given.report is not None and given.report.parent == given.out
+
+
+def _texts(result: Result) -> dict[str, str]:
+    """Return the files of a result by name."""
     texts = {
         "result.json": result.to_json(),
         "edges.csv": result.to_csv(),
@@ -168,25 +203,7 @@ def _written(result: Result, out: Path | None) -> list[Path]:
     }
     if len(result.edges) <= MOST_DRAWN:
         texts |= {"graph.dot": result.to_dot(), "graph.graphml": result.to_graphml()}
-    return write_folder(out, texts)
-
-
-def _refuse_in_time(report: Path | None, truth: Path | None) -> None:
-    """Raise for files that cannot be written or are not there, before a run that may take hours."""
-    from rfdag.files import require_writable
-
-    if report is not None:
-        require_writable(report)
-    if truth is not None and not truth.expanduser().is_file():
-        raise FileError(f"There is no file {truth}; check the name.")
-
-
-def _write_report(result: Result, path: Path, truth: Path | None, data: list[Path] | None, form: TextFormat) -> Path:
-    from rfdag.report.page import write_report
-
-    matrix = None if truth is None else read_truth(truth, result.names)
-    source = data if data is None or len(data) > 1 else data[0]
-    return write_report(result, path, truth=matrix, data=source, form=form)
+    return texts
 
 
 def _content(result: Result, files: Sequence[Path]) -> dict[str, Any]:

@@ -7,25 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rfdag.commands.choices import DELIMITERS
 from rfdag.commands.speech import printable
-from rfdag.files import TextFormat
+from rfdag.report.rerun import Given, form_words
 from rfdag.result import SAVE_MOMENTS_UP_TO, Edge, Result
 from rfdag.settings import Settings
 
 SHARED = ("rule", "beam", "restarts", "gamma", "alpha", "time_limit")
 """Options that mean the same to `rfdag learn` and `rfdag bootstrap`."""
-WORDS = {character: word for word, character in DELIMITERS.items() if word.isalpha()}
-
-
-class Given(NamedTuple):
-    """What `rfdag learn` was given and its result does not hold."""
-
-    data: Sequence[Path]
-    out: Path | None
-    report: Path | None
-    knowledge: Path | None
-    form: TextFormat
 
 
 class Step(NamedTuple):
@@ -80,11 +68,6 @@ def _resampled(result: Result, given: Given) -> list[str]:
         words.append("--refine" if result.settings.refine else "--no-refine")
     if given.knowledge is not None:
         words += ["--knowledge", str(given.knowledge)]
-    if given.form.delimiter is not None:
-        words += ["--delimiter", WORDS.get(given.form.delimiter, given.form.delimiter)]
-    if given.form.decimal != TextFormat().decimal:
-        words += ["--decimal", given.form.decimal]
-    if given.form.header is not None:
-        words.append("--header" if given.form.header else "--no-header")
+    words += form_words(given.form)
     place = Path("bootstrap") if given.out is None else given.out / "bootstrap"
     return [*words, "--out", str(place)]

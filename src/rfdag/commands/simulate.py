@@ -11,6 +11,7 @@ from rich.console import Console
 
 from rfdag.commands.choices import JsonFlag
 from rfdag.commands.speech import print_files, print_json
+from rfdag.wording import counted
 
 
 def register(app: typer.Typer, reported: Callable[[Any], Any]) -> None:
@@ -20,8 +21,8 @@ def register(app: typer.Typer, reported: Callable[[Any], Any]) -> None:
 
 def simulate(
     out: Annotated[Path, typer.Argument(help="Folder for data.csv and truth.csv, made if need be.")],
-    nodes: Annotated[int, typer.Option(help="Number of variables.")] = 20,
-    samples: Annotated[int, typer.Option(help="Number of rows.")] = 1000,
+    nodes: Annotated[int, typer.Option(help="Number of variables.", min=2)] = 20,
+    samples: Annotated[int, typer.Option(help="Number of rows.", min=2)] = 1000,
     density: Annotated[float | None, typer.Option(help="Probability of an edge; 0.2 unless degree is given.")] = None,
     degree: Annotated[float | None, typer.Option(help="Expected neighbours of a variable, instead.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the graph, its weights and the rows.", min=0)] = 0,
@@ -51,5 +52,5 @@ def simulate(
         print_json({"nodes": nodes, "samples": samples, "edges": len(edges), "files": [str(path) for path in files]})
         return
     console = Console()
-    console.print(f"Simulated {samples} rows of {nodes} variables with {len(edges)} edges (seed {seed}).")
+    console.print(f"Simulated {samples} rows of {nodes} variables with {counted(len(edges), 'edge')} (seed {seed}).")
     print_files(console, files)

@@ -76,8 +76,12 @@ def spoken(message: str) -> str:
 
     >>> spoken("n_samples goes with a matrix; pass n_jobs=2 and header=False.")
     '--n-samples goes with a matrix; pass --jobs 2 and --no-header.'
+    >>> spoken("pass input='data' and decimal=','")
+    "pass --input data and --decimal ','"
     """
     for name, option in OPTIONS.items():
+        # A word needs no quotes in a shell; what else is quoted may.
+        message = re.sub(rf"\b{name}='([\w-]+)'", rf"{option} \1", message)
         message = re.sub(rf"\b{name}=", f"{option} ", message)
         if "_" in name:
             # Only these names cannot be taken for a word of the sentence.

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.linalg import qr
 
 from rfdag.effects.adjustment import adjustment_set
+from rfdag.effects.lines import effect_text, range_text
 from rfdag.effects.parent_sets import possible_parents
-from rfdag.errors import DataError, OptionError, listed
+from rfdag.errors import DataError, OptionError, as_column, as_columns, listed
 from rfdag.moments import HOPELESS, Moments
+from rfdag.wording import counted, with_nearest
 
 if TYPE_CHECKING:
     from rfdag.result import Result
@@ -35,6 +36,9 @@ class Effect(NamedTuple):
     high: float | None
     level: float
     adjustment: tuple[Hashable, ...]
+
+    def __str__(self) -> str:
+        return effect_text(self)
 
     def _repr_html_(self) -> str:
         from rfdag.notebooks.views import effect_view
@@ -71,6 +75,19 @@ class EffectRange(NamedTuple):
         """The largest estimate."""
         return self.estimates[-1]
 
+    @property
+    def lowest(self) -> float:
+        """The lower limit of all confidence intervals together; exact input has estimates in their place."""
+        return min(each.effect.estimate if each.effect.low is None else each.effect.low for each in self.possible)
+
+    @property
+    def highest(self) -> float:
+        """The upper limit of all confidence intervals together; exact input has estimates in their place."""
+        return max(each.effect.estimate if each.effect.high is None else each.effect.high for each in self.possible)
+
+    def __str__(self) -> str:
+        return range_text(self)
+
     def _repr_html_(self) -> str:
         from rfdag.notebooks.views import effect_range_view
 
@@ -105,7 +122,10 @@ def _estimated(moments: Moments, x: int, y: int, given: list[int] | None, level:
     at = len(given)
     diagonal = np.abs(np.diag(triangle))
     if len(diagonal) <= at or diagonal[: at + 1].min() * HOPELESS < 1:
-        raise DataError(f"{names[x]!r} depends linearly on {listed(adjustment)}; their effects cannot be told apart.")
+        raise DataError(
+            f"Found that {as_column(names[x])} depends linearly on {as_columns(adjustment)}; their effects cannot "
+            "be told apart. Drop one of these columns."
+        )
     units = moments.scales[y] / moments.scales[x]
     estimate = float(triangle[at, at + 1] / triangle[at, at] * units)
     if moments.n_samples is None:
@@ -113,8 +133,8 @@ def _estimated(moments: Moments, x: int, y: int, given: list[int] | None, level:
     freedom = moments.n_samples - at - 2
     if freedom < 1:
         raise DataError(
-            f"Adjusting for {at} variables takes more than {at + 2} rows, and there are {moments.n_samples}; "
-            "collect more, or take adjustment='parents' if that set is smaller."
+            f"Adjusting for {counted(at, 'variable')} takes more than {at + 2} rows, and there are "
+            f"{moments.n_samples}; collect more, or take adjustment='parents' if that set is smaller."
         )
     from scipy.stats import t
 
@@ -130,8 +150,9 @@ def _checked(result: Result, cause: Hashable, outcome: Hashable, level: float) -
     places = {name: at for at, name in enumerate(result.names)}
     for name in (cause, outcome):
         if name not in places:
-            near = get_close_matches(str(name), list(map(str, result.names)), n=3)
-            raise OptionError(f"There is no variable {name!r}; there is {listed(near or result.names)}.")
+            raise OptionError(
+                f"There is no variable {with_nearest([name], result.names)}; the result has {listed(result.names)}."
+            )
     if cause == outcome:
         raise OptionError(f"An effect is that of one variable on another; {cause!r} was given twice.")
     if not 0 < level < 1:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,9 +17,10 @@ from rfdag.plots.labels import labels
 from rfdag.plots.ticks import name_ticks
 
 if TYPE_CHECKING:
+    from rfdag.frequencies import Bootstrap, Rank
     from rfdag.result import Result
 
-Ranks = Mapping[Hashable, Sequence[float]]
+Ranks: TypeAlias = "Mapping[Hashable, Sequence[float]] | Iterable[Rank] | Bootstrap"
 ROW = 0.2
 """Height of a variable in inches, where there are few."""
 BARS_UP_TO = 150
@@ -30,7 +31,7 @@ def draw_order(result: Result, ax: Axes | None, ranks: Ranks | None) -> Axes:
     """Draw the variables from top to bottom in causal order, each at its place.
 
     A pale bar (an area where they are many) spans the places that the DAG leaves open to a variable; a line, where
-    ``ranks`` gives (low, median, high) of each, its interval, with a dot at the median.
+    ``ranks`` gives (low, median, high) of each or comes from a bootstrap, its interval, with a dot at the median.
     """
     p = len(result.names)
     axes = framed_axes(7.0, 1.0 + ROW * min(p, 70)) if ax is None else ax
@@ -79,7 +80,21 @@ def possible_places(dag: Any, order: NDArray[np.int64]) -> tuple[NDArray[np.int6
     return above.sum(axis=1), p + 1 - above.sum(axis=0)
 
 
-def _intervals(result: Result, ranks: Ranks) -> NDArray[np.float64]:
+def _by_name(ranks: Any) -> Mapping[Hashable, Sequence[float]]:
+    """Return (low, median, high) by name, from whatever tells of places."""
+    if isinstance(ranks, Mapping):
+        return ranks
+    try:
+        return {rank.variable: (rank.lower, rank.median, rank.upper) for rank in getattr(ranks, "ranks", ranks)}
+    except (TypeError, AttributeError):
+        raise OptionError(
+            "ranks= is a bootstrap, its .ranks, or a mapping from name to (low, median, high), not a "
+            f"{type(ranks).__name__}."
+        ) from None
+
+
+def _intervals(result: Result, given: Ranks) -> NDArray[np.float64]:
+    ranks = _by_name(given)
     missing = [name for name in result.order if name not in ranks]
     if missing:
         raise OptionError(f"ranks= lacks {listed(missing)}; it needs (low, median, high) for every variable.")

@@ -56,10 +56,11 @@ class Plotting:
             "cpdag", the equivalence class, or "dag": what "graph" and "matrix" show and "truth" compares.
         weights
             What the width of edges, or their shade, tells: "partial_correlation" (the default where known),
-            "coefficient", "equal", a matrix with an entry for every pair of columns, or a mapping from
-            (source, target); frequencies of a bootstrap, say.
+            "coefficient", "equal", a matrix with an entry for every pair of columns, a mapping from
+            (source, target), or a bootstrap, for its ``edge_frequency``.
         ranks
-            For "order": (low, median, high) of every variable's place, from 1, by name.
+            For "order": a bootstrap or its ``ranks``, for the places in 90 % of the runs; or a mapping from name to
+            (low, median, high) of the variable's place, from 1.
         truth
             For "truth": a DAG or CPDAG as a matrix in the order of the columns, or another result.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,9 +12,10 @@ from rfdag.errors import OptionError, listed
 from rfdag.graphs.sparse import entries_at, issparse
 
 if TYPE_CHECKING:
+    from rfdag.frequencies import Bootstrap
     from rfdag.result import Result
 
-Weights = str | ArrayLike | Mapping[tuple[Hashable, Hashable], float] | None
+Weights: TypeAlias = "str | ArrayLike | Mapping[tuple[Hashable, Hashable], float] | Bootstrap | None"
 NAMED = ("partial_correlation", "coefficient", "equal")
 
 
@@ -28,14 +29,16 @@ class Strengths(NamedTuple):
 def strengths(result: Result, weights: Weights) -> Strengths:
     """Return the strength of every edge of the DAG, in the order of ``dag.nonzero()``.
 
-    ``weights`` is "partial_correlation", "coefficient" or "equal"; a matrix or a mapping from (source, target), as of
-    frequencies; or None for partial correlations where they are known.
+    ``weights`` is "partial_correlation", "coefficient" or "equal"; a matrix or a mapping from (source, target); a
+    bootstrap, for its frequencies; or None for partial correlations where they are known.
     """
     sources, targets = result.dag.nonzero()
     if weights is None:
         weights = "equal" if result.partial_correlations is None else "partial_correlation"
     if isinstance(weights, str):
         return _named(result, weights, sources, targets)
+    if hasattr(weights, "edge_frequency"):
+        return Strengths(entries_at(_frequencies(result, weights), sources, targets), "share of the runs")
     found = (
         _of_mapping(result, weights, sources, targets)
         if isinstance(weights, Mapping)
@@ -47,7 +50,8 @@ def strengths(result: Result, weights: Weights) -> Strengths:
 def _named(result: Result, weights: str, sources: NDArray[Any], targets: NDArray[Any]) -> Strengths:
     if weights not in NAMED:
         raise OptionError(
-            f"weights is one of {', '.join(NAMED)}, a matrix or a mapping from (source, target), not {weights!r}."
+            f"weights is one of {', '.join(NAMED)}, a matrix, a mapping from (source, target) or a bootstrap, not "
+            f"{weights!r}."
         )
     if weights == "equal":
         return Strengths(np.ones(len(sources)), "")
@@ -72,6 +76,16 @@ def _of_mapping(
         raise OptionError(f"weights= names {listed(dict.fromkeys(strange))}, which are no variables of this result.")
     pairs = [(result.names[i], result.names[j]) for i, j in zip(sources.tolist(), targets.tolist(), strict=True)]
     return [weights.get((i, j), weights.get((j, i), 0.0)) for i, j in pairs]
+
+
+def _frequencies(result: Result, bootstrap: Any) -> Any:
+    """Return how often a bootstrap joined each pair, in the order of the result's columns."""
+    place = {name: at for at, name in enumerate(bootstrap.names)}
+    missing = [name for name in result.names if name not in place]
+    if missing:
+        raise OptionError(f"weights= is a bootstrap without {listed(missing)}; pass one of the same columns.")
+    into = [place[name] for name in result.names]
+    return bootstrap.edge_frequency[np.ix_(into, into)]
 
 
 def _checked(result: Result, weights: Any) -> Any:

@@ -14,6 +14,7 @@ from rfdag.report.drawing import drawing
 from rfdag.report.health import health
 from rfdag.report.markov import local_markov
 from rfdag.report.playback import playback
+from rfdag.report.rerun import Given
 from rfdag.report.rounding import rounded
 from rfdag.report.rows import Rows
 from rfdag.report.run import run_facts
@@ -29,7 +30,7 @@ MOST_EDGES = 40_000
 
 
 def content_of(
-    result: Result, *, truth: Any = None, data: Any = None, form: TextFormat | None = None
+    result: Result, *, truth: Any = None, data: Any = None, form: TextFormat | None = None, given: Given | None = None
 ) -> dict[str, Any]:
     """Return all that the page shows of a result.
 
@@ -46,7 +47,7 @@ def content_of(
     return {
         "names": list(map(str, result.names)),
         "order": result.causal_order.tolist(),
-        "run": run_facts(result, data, rows),
+        "run": run_facts(result, data, rows, given),
         "health": health(result, rows),
         "edges": edges,
         "edges_in_all": int(result.dag.sum()),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rfdag.errors import RfdagError
+from rfdag.report import rerun
 
 if TYPE_CHECKING:
     from rfdag.result import Result
@@ -45,6 +46,12 @@ FORMS = (
 )  # fmt: skip
 
 
+KNOWLEDGE = Form(
+    "Knowledge", rerun.KNOWLEDGE, "What was known before, for rfdag learn --knowledge.",
+    lambda r: r.knowledge.to_json() if r.knowledge is not None else "", "result.knowledge.to_json()",
+)  # fmt: skip
+
+
 def downloads(result: Result) -> list[dict[str, Any]]:
     """Return each language with its text, or with the reason why there is none.
 
@@ -53,12 +60,13 @@ def downloads(result: Result) -> list[dict[str, Any]]:
     >>> texts[0]["title"], '"a" -> "c"' in texts[0]["text"]
     ('dagitty', True)
     """
-    return [_one(result, form) for form in FORMS]
+    forms = [*FORMS, KNOWLEDGE] if result.knowledge is not None else FORMS
+    return [_one(result, form) for form in forms]
 
 
 def _one(result: Result, form: Form) -> dict[str, Any]:
     shown: dict[str, Any] = {"title": form.title, "file": form.file, "use": form.use, "text": None, "reason": None}
-    if int(result.dag.sum()) > MOST_EDGES:
+    if form is not KNOWLEDGE and int(result.dag.sum()) > MOST_EDGES:
         return shown | {"reason": f"The graph is too large to be carried by this page; {form.call} writes it."}
     try:
         text = form.write(result)

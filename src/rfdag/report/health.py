@@ -13,6 +13,7 @@ from scipy.linalg import lapack, qr
 from rfdag.moments import DOUBTFUL, Moments
 from rfdag.report.rounding import rounded
 from rfdag.report.rows import Rows
+from rfdag.wording import counted
 
 if TYPE_CHECKING:
     from rfdag.result import Result
@@ -109,7 +110,8 @@ def _about_dependence(explained: Any, condition: float | None) -> Iterator[Findi
     if explained is not None:
         near = int((explained > NEARLY_ONE).sum())
         if near:
-            yield "doubt", f"{near} columns are explained by the others to more than {NEARLY_ONE:.1%}."
+            are = "is" if near == 1 else "are"
+            yield "doubt", f"{counted(near, 'column')} {are} explained by the others to more than {NEARLY_ONE:.1%}."
         else:
             yield "good", f"No column is explained by the others to more than {NEARLY_ONE:.1%}."
 
@@ -117,13 +119,15 @@ def _about_dependence(explained: Any, condition: float | None) -> Iterator[Findi
 def _about_shapes(rows: Rows) -> Iterator[Finding]:
     bent = int(((np.abs(rows.skewness) > SKEWED) | (rows.kurtosis > HEAVY)).sum())
     if bent:
+        are = f"of {counted(len(rows.skewness), 'column')} {'is' if bent == 1 else 'are'}"
         far = f"skewness beyond ±{SKEWED:g} or excess kurtosis above {HEAVY:g}"
-        yield "doubt", f"{bent} of {len(rows.skewness)} columns are far from Gaussian ({far}). {TRANSFORM}"
+        yield "doubt", f"{bent} {are} far from Gaussian ({far}). {TRANSFORM}"
     else:
         yield "good", "No column is strongly skewed or heavy-tailed."
     few = int((rows.distinct <= FEW_VALUES).sum())
     if few:
-        yield "doubt", f"{few} columns have {FEW_VALUES} different values or fewer, and may be categories or counts."
+        have = f"{counted(few, 'column')} {'has' if few == 1 else 'have'}"
+        yield "doubt", f"{have} {FEW_VALUES} different values or fewer, and may be categories or counts."
 
 
 def _most_conspicuous(explained: Any, rows: Rows | None, p: int) -> NDArray[np.int64]:

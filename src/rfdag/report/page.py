@@ -14,6 +14,7 @@ from rfdag.eliminate.threads import one_blas_thread
 from rfdag.errors import OptionError
 from rfdag.files import TextFormat, write_text
 from rfdag.report.content import content_of
+from rfdag.report.rerun import Given
 
 if TYPE_CHECKING:
     from rfdag.result import Result
@@ -27,12 +28,20 @@ MOST_VARIABLES = 20_000
 """Variables up to which a page can be made that a browser still opens."""
 
 
-def write_report(
-    result: Result, path: str | Path, *, truth: Any = None, data: Any = None, form: TextFormat | None = None
-) -> Path:
+def write_report(result: Result, path: str | Path, *, truth: Any = None, data: Any = None) -> Path:
     """Write the page about a result to a file, whole or not at all, and return its path.
 
-    ``form`` says how ``data`` is written if it is a text file; the rest is explained at `rfdag.Result.report`.
+    `rfdag.Result.report` says more.
+    """
+    return write_text(path, report_text(result, truth=truth, data=data))
+
+
+def report_text(
+    result: Result, *, truth: Any = None, data: Any = None, form: TextFormat | None = None, given: Given | None = None
+) -> str:
+    """Return the page about a result.
+
+    ``form`` says how ``data`` is written if it is a text file, and ``given`` what else a command was given.
     """
     p = len(result.names)
     if p > MOST_VARIABLES:
@@ -42,8 +51,7 @@ def write_report(
         )
     # Many small systems are solved on the way, over which several threads would only wait for each other.
     with one_blas_thread():
-        content = content_of(result, truth=truth, data=data, form=form)
-    return write_text(path, page(content))
+        return page(content_of(result, truth=truth, data=data, form=form, given=given))
 
 
 def page(content: dict[str, Any]) -> str:

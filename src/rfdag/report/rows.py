@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.data import in_memory
+from rfdag.data import in_memory, places_of
 from rfdag.errors import OptionError
 from rfdag.files import Table, TextFormat
+from rfdag.wording import counted
 
 if TYPE_CHECKING:
     from rfdag.result import Result
@@ -43,12 +44,15 @@ class Rows:
         table = in_memory(data, form=form)
         n, p = table.values.shape
         if p != len(result.names) or (result.n_samples is not None and n != result.n_samples):
-            rows = "exact input" if result.n_samples is None else f"{result.n_samples} rows"
+            rows = "exact input" if result.n_samples is None else counted(result.n_samples, "row")
             raise OptionError(
-                f"data= has {n} rows and {p} columns, the result {rows} and {len(result.names)} variables; pass the "
-                "data that the result was learnt from, or leave data out."
+                f"data= has {counted(n, 'row')} and {counted(p, 'column')}, the result {rows} and "
+                f"{counted(len(result.names), 'variable')}; pass the data that the result was learnt from, or leave "
+                "data out."
             )
-        shapes = [_shape(table.values[:, at]) for at in range(p)]
+        # Names that the result does not have are those that learn(…, names=…) replaced.
+        places = places_of(result.names, table, data) or range(p)
+        shapes = [_shape(table.values[:, at]) for at in places]
         skewness, kurtosis, distinct, lowest, highest = map(np.array, zip(*shapes, strict=True))
         return cls(_hash(data, table), skewness, kurtosis, distinct, lowest, highest)
 

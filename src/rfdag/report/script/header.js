@@ -22,6 +22,7 @@ function showRun() {
   const timings = Object.entries(run.timings).map(([name, seconds]) => [name, `${seconds.toFixed(3)} s`]);
   const body = find("run-body");
   body.append(make("h3", { text: "In Python" }), make("pre", { text: run.python }), make("h3", { text: "On the command line" }), make("pre", { text: run.command }));
+  body.append(...run.notes.map((note) => make("p", { class: "hint", text: note })));
   body.append(make("p", { class: "hint", text: "The same data and settings give the same answer on any number of threads; a time limit is the exception." }));
   body.append(make("h3", { text: "Settings" }), tableOf(["option", "value", ""], settings));
   if (run.path.length) {
