@@ -45,6 +45,16 @@ def test_attributes_are_the_results(sem):
     assert found.result_.settings == expected.settings
 
 
+def test_columns_called_by_numbers_keep_their_names(sem):
+    rows = sample(sem, 300, rng=2)
+    frame = pd.DataFrame(rows, columns=[3, 1, 5, 0, 2, 4])
+    found = RFD(rule="rfd", knowledge={"roots": [2]}).fit(frame)
+    assert found.result_.names == (3, 1, 5, 0, 2, 4)
+    assert found.order_[0] == 2
+    assert not found.dag_[:, 4].any()
+    np.testing.assert_array_equal(found.score_samples(frame[range(6)]), found.score_samples(rows))
+
+
 def test_complaints_about_frames_name_the_columns(sem):
     frame = pd.DataFrame(sample(sem, 50, rng=2), columns=list("abcdef"))
     with pytest.raises(ValueError, match="'town'"):

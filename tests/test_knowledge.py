@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from functools import cache
 from pathlib import Path
 from statistics import NormalDist
@@ -148,6 +149,7 @@ def test_tetrads_text_and_json_are_read_back_as_written(tmp_path: Path) -> None:
     (tmp_path / "known.json").write_text(everything.to_json())
     assert Knowledge.read(tmp_path / "known.json") == everything
     assert Knowledge.of(everything.to_dict()) == everything
+    assert Knowledge.of(json.loads(everything.to_json())) == everything
 
 
 @pytest.mark.parametrize(
@@ -169,6 +171,7 @@ def test_tetrads_text_and_json_are_read_back_as_written(tmp_path: Path) -> None:
         ({"required": ["ab"]}, OptionError, "pairs"),
         ({"required": [("a", "b", "c")]}, OptionError, "pairs"),
         ({"roots": [["a"]]}, OptionError, "names of columns"),
+        ({"roots": [{"x": 1}]}, OptionError, "in place of a column's name"),
         ({"sources": ["a"]}, OptionError, "no part 'sources'"),
     ],
 )
@@ -187,12 +190,23 @@ def test_contradictions_are_refused_and_shown(parts: dict, error: type[Exception
         ("/knowledge\na b\n", "line 2: 'a b' stands before"),
         ("a b\n", "begins neither"),
         ("{broken", "not JSON"),
+        ('{"roots": [{"x": 1}]}', r"known.txt: Found \{'x': 1\} in place of a column's name"),
+        ('{"roots": [{}]}', r"Found \{\} in place"),
+        ('{"tiers": [["a", {"tuple": "bc"}]]}', r"Found \{'tuple': 'bc'\}"),
+        ('{"required": [["a", {"date": 5}]]}', r"Found \{'date': 5\}"),
+        ('{"leaves": [{"date": "yesterday"}]}', "Found the date 'yesterday'"),
     ],
 )
 def test_files_are_refused_with_the_line(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "known.txt").write_text(text)
     with pytest.raises(FileError, match=words):
         Knowledge.read(tmp_path / "known.txt")
+
+
+def test_numbers_of_tiers_and_names_may_be_numpys() -> None:
+    known = Knowledge(tiers=[np.array(["a"]), np.array(["b", "c"])], forbidden_within=np.array([2]), roots=["a", "a"])
+    assert known == Knowledge(tiers=[["a"], ["b", "c"]], forbidden_within=[2], roots=["a"])
+    assert json.loads(known.to_json())["forbidden_within"] == [2]
 
 
 def test_what_tetrad_cannot_say_and_what_is_no_knowledge() -> None:
@@ -207,7 +221,7 @@ def test_what_tetrad_cannot_say_and_what_is_no_knowledge() -> None:
 
 
 def test_unknown_variables_are_named_with_the_nearest_columns() -> None:
-    with pytest.raises(OptionError, match=r"names 'wieght'.*nearest columns are 'weight'"):
+    with pytest.raises(OptionError, match=r"names 'wieght' \(nearest: 'weight'\)"):
         Knowledge(roots=["wieght"]).constraints(["weight", "origin"])
     assert Knowledge(roots=["1"]).constraints([0, 1]).root.tolist() == [False, True]
 
@@ -516,7 +530,7 @@ def test_the_program_reads_a_file_and_tells_of_compliance(tmp_path: Path) -> Non
     (tmp_path / "known.txt").write_text("/knowledge\naddtemporal\n1 wieght\n")
     refused = CliRunner().invoke(app, call)
     assert refused.exit_code == 2
-    assert "nearest columns are 'weight'" in refused.output.replace("\n", " ")
+    assert "(nearest: 'weight')" in refused.output.replace("\n", " ")
 
 
 def test_the_estimator_takes_knowledge() -> None:

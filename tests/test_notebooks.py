@@ -195,8 +195,10 @@ def test_effects_are_told_with_their_accuracy(cars):
     page = shown(found)
     assert page.count("tr") == 1 + len(found.possible)
     assert "if the parents of weight are" in page.text
+    assert "All intervals together: " in page.text
     exact = fitted([[0, 1], [0, 0]], Moments.from_covariance([[1, 0.5], [0.5, 1]], None, ["a", "b"]), "covariance")
     assert "standard error" not in shown(exact.effect("a", "b")).text
+    assert "All intervals" not in shown(exact.effect_range("a", "b")).text
 
 
 def test_a_trace_has_its_first_steps(cars):

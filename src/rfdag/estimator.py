@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rfdag.data import as_table, refuse_unusable
+from rfdag.data import as_table, places_of, refuse_unusable
 from rfdag.knowledge import Knowledge
 from rfdag.learning import learn
 from rfdag.result import Result
@@ -51,7 +51,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
     --------
     >>> from rfdag import RFD, simulate
     >>> X = simulate.sample(simulate.linear_sem([[0, 0, 1], [0, 0, 1], [0, 0, 0]]), 400)
-    >>> RFD(alpha=0.01).fit(X).causal_order_
+    >>> RFD(penalty=4.0).fit(X).causal_order_
     array([1, 0, 2])
     """
 
@@ -106,12 +106,15 @@ class RFD(BaseEstimator):  # type: ignore[misc]
             if all(isinstance(name, str) for name in self.result_.names):
                 self.feature_names_in_ = np.array(self.result_.names, dtype=object)
             return self
+        names = None
         if is_into_dataframe(X):
-            # scikit-learn would complain of words and holes too, but without naming the columns.
-            refuse_unusable(as_table(X))
+            # scikit-learn would complain of words and holes too, but without naming the columns, and it forgets names
+            # that are not text.
+            table = as_table(X)
+            refuse_unusable(table)
+            names = table.names
         values = validate_data(self, X, dtype=np.float64)
-        names = getattr(self, "feature_names_in_", None)
-        self._remember(learn(values, names=None if names is None else list(names), progress=False, **self.get_params()))
+        self._remember(learn(values, names=names, progress=False, **self.get_params()))
         return self
 
     def _remember(self, result: Result) -> None:
@@ -131,6 +134,8 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         """Return the log-likelihood of each row under the fitted linear Gaussian model."""
         check_is_fitted(self)
         values = validate_data(self, X, dtype=np.float64, reset=False)
+        if is_into_dataframe(X):
+            values = values[:, places_of(self.result_.names, as_table(X), X) or slice(None)]
         residuals = values - values @ self.coef_ - self.intercept_
         constant = np.log(2 * np.pi * self.residual_variance_).sum()
         scores: NDArray[np.float64] = -0.5 * (constant + (residuals**2 / self.residual_variance_).sum(axis=1))

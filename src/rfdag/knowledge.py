@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from rfdag.constraints import Constraints
-from rfdag.errors import GraphError, OptionError, listed
+from rfdag.errors import FileError, GraphError, OptionError, listed
+from rfdag.wording import nearest, with_nearest
 
 Names = tuple[Hashable, ...]
 
@@ -31,10 +31,14 @@ class Knowledge:
         order has them tier by tier.
     forbidden_within
         The numbers of tiers (the first is 1) that have no edges inside; True for all.
-    required, forbidden
-        Edges as pairs (cause, effect) that the DAG must have, or must not have in this direction.
-    roots, leaves
-        Variables without parents, and without children.
+    required
+        Edges that the DAG must have, as pairs (cause, effect).
+    forbidden
+        Edges that it must not have in this direction.
+    roots
+        Variables without parents.
+    leaves
+        Variables without children.
 
     Examples
     --------
@@ -69,11 +73,11 @@ class Knowledge:
         # Tuples, whatever was given, so that knowledge can be compared and never changes.
         known = {
             "tiers": tiers,
-            "forbidden_within": tuple(_sequence("forbidden_within", within)),
+            "forbidden_within": tuple(map(_plain, _sequence("forbidden_within", within))),
             "required": _edges("required", self.required),
             "forbidden": _edges("forbidden", self.forbidden),
-            "roots": _names("roots", self.roots),
-            "leaves": _names("leaves", self.leaves),
+            "roots": tuple(dict.fromkeys(_names("roots", self.roots))),
+            "leaves": tuple(dict.fromkeys(_names("leaves", self.leaves))),
         }
         for name, value in known.items():
             object.__setattr__(self, name, value)
@@ -84,6 +88,8 @@ class Knowledge:
     @classmethod
     def of(cls, source: Knowledge | Mapping[str, Any] | str | Path) -> Knowledge:
         """Return knowledge given as itself, as a mapping of its parts, or as the path of a file.
+
+        The mapping may be what `json.loads` makes of `to_json`.
 
         >>> Knowledge.of({"roots": ["age"]})
         Knowledge(tiers=(), forbidden_within=(), required=(), forbidden=(), roots=('age',), leaves=())
@@ -96,11 +102,16 @@ class Knowledge:
             raise OptionError(
                 f"knowledge is an rfdag.Knowledge, a mapping of its parts, or the path of a file, not {source!r}."
             )
+        from rfdag.knowledge_files import decoded
+
         parts = [field.name for field in fields(cls)]
         unknown = [name for name in source if name not in parts]
         if unknown:
             raise OptionError(f"Knowledge has no part {listed(unknown)}; it has {listed(parts, limit=len(parts))}.")
-        return cls(**source)
+        try:
+            return cls(**{name: decoded(value) for name, value in source.items()})
+        except FileError as problem:
+            raise OptionError(str(problem)) from None
 
     @classmethod
     def read(cls, path: str | Path) -> Knowledge:
@@ -165,11 +176,12 @@ class Knowledge:
         spelt |= {name: name for name in names}
         unknown = [name for name in self.variables if name not in spelt]
         if unknown:
-            near = dict.fromkeys(
-                match for name in unknown for match in get_close_matches(str(name), list(map(str, names)))
+            stray = any(nearest(name, names) is None for name in unknown[:5])
+            there = f"; the columns are {listed(names)}" if stray else ""
+            raise OptionError(
+                f"The knowledge names {with_nearest(unknown, names)}, which the data do not have{there}. Name columns "
+                "as the data do."
             )
-            like = f"the nearest columns are {listed(near)}" if near else f"the columns are {listed(names)}"
-            raise OptionError(f"The knowledge names {listed(unknown)}, which the data do not have; {like}.")
         return type(self)(
             tiers=tuple(tuple(spelt[name] for name in tier) for tier in self.tiers),
             forbidden_within=self.forbidden_within,
@@ -259,7 +271,12 @@ def _names(what: str, given: Any) -> Names:
     for name in names:
         if not isinstance(name, Hashable):
             raise OptionError(f"{what} of knowledge lists names of columns, not {name!r}.")
-    return names if what == "A tier" else tuple(dict.fromkeys(names))
+    return names
+
+
+def _plain(number: Any) -> Any:
+    """Return a whole number of NumPy as Python's own."""
+    return int(number) if isinstance(number, np.integer) else number
 
 
 def _edges(what: str, given: Any) -> tuple[tuple[Hashable, Hashable], ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,16 @@ def to_parts(knowledge: Knowledge) -> dict[str, Any]:
 
 def from_parts(parts: dict[str, Any]) -> Knowledge:
     """Return the knowledge that a decoded JSON object describes."""
-    return Knowledge.of({name: _decoded(name, value) for name, value in parts.items()})
+    return Knowledge.of({name: decoded(value) for name, value in parts.items()})
+
+
+def decoded(value: Any) -> Any:
+    """Return a part of knowledge with its names as they are, whichever of them JSON cannot hold.
+
+    >>> decoded([["a", {"tuple": ["b", 2]}], [3]])
+    [['a', ('b', 2)], [3]]
+    """
+    return list(map(decoded, value)) if isinstance(value, list) else decode_name(value)
 
 
 def to_tetrad(knowledge: Knowledge) -> str:
@@ -80,7 +89,10 @@ def _from_json(text: str, path: str | Path) -> Knowledge:
         parts = json.loads(text)
     except json.JSONDecodeError as problem:
         raise FileError(f"{path} is not JSON ({problem}).") from None
-    return from_parts(parts)
+    try:
+        return from_parts(parts)
+    except FileError as problem:
+        raise FileError(f"{path}: {problem}") from None
 
 
 def _from_tetrad(text: str, path: str | Path) -> Knowledge:
@@ -146,14 +158,3 @@ def _encoded(part: str, value: Any) -> Any:
     if part in NESTED:
         return [[encode_name(name) for name in entry] for entry in value]
     return [encode_name(name) for name in value]
-
-
-def _decoded(part: str, value: Any) -> Any:
-    def name(entry: Any) -> Hashable:
-        return decode_name(entry) if not isinstance(entry, list) else tuple(map(name, entry))
-
-    if not isinstance(value, list):
-        return value
-    if part in NESTED:
-        return [[name(entry) for entry in group] if isinstance(group, list) else group for group in value]
-    return [name(entry) for entry in value]

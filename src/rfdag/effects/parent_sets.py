@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import GraphError
-from rfdag.graphs.dag import Graph
+from rfdag.graphs.dag import Graph, reached
 from rfdag.graphs.equivalence import consistent_extension
 
 MOST_SETS = 4096
@@ -48,7 +48,7 @@ def possible_parents(dag: Graph, cpdag: Graph, node: int) -> Iterator[tuple[list
     certain = np.flatnonzero(cpdag[:, node] == 1).tolist()
     open_ended = np.flatnonzero(cpdag[node] == 2).tolist()
     adjacent = (cpdag != 0) | (cpdag.T != 0)
-    component = _component(cpdag == 2, node)
+    component = sorted(reached(cpdag == 2, [node]))
     candidates = list(islice(_cliques(adjacent, open_ended), MOST_SETS + 1))
     if len(candidates) > MOST_SETS:
         raise GraphError(
@@ -69,15 +69,6 @@ def _cliques(adjacent: NDArray[np.bool_], nodes: list[int]) -> Iterator[list[int
         yield chosen
         for at, node in enumerate(left):
             waiting.append(([*chosen, node], [other for other in left[at + 1 :] if adjacent[node, other]]))
-
-
-def _component(undirected: NDArray[np.bool_], node: int) -> list[int]:
-    seen, todo = {node}, [node]
-    while todo:
-        fresh = set(np.flatnonzero(undirected[todo.pop()]).tolist()) - seen
-        seen |= fresh
-        todo += fresh
-    return sorted(seen)
 
 
 def _extended(dag: Graph, cpdag: Graph, component: list[int], node: int, parents: list[int]) -> Graph | None:

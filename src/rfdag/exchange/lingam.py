@@ -41,7 +41,7 @@ def to_lingam(
            [1., 0.]])
     """
     graph.require_dag("lingam")
-    weights = graph.matrix if coefficients is None else coefficients
+    weights: Any = graph.matrix if coefficients is None else coefficients
     if issparse(weights):
         if len(graph.names) > MOST_NODES:
             raise GraphError(

@@ -93,7 +93,7 @@ def descendants(dag: ArrayLike, node: int) -> set[int]:
     >>> sorted(descendants([[0, 1, 0], [0, 0, 1], [0, 0, 0]], 0))
     [1, 2]
     """
-    return _reach(np.asarray(dag) != 0, [node]) - {node}
+    return reached(np.asarray(dag) != 0, [node]) - {node}
 
 
 def ancestors(dag: ArrayLike, nodes: list[int]) -> set[int]:
@@ -102,7 +102,22 @@ def ancestors(dag: ArrayLike, nodes: list[int]) -> set[int]:
     >>> sorted(ancestors([[0, 1, 0], [0, 0, 1], [0, 0, 0]], [1]))
     [0, 1]
     """
-    return _reach((np.asarray(dag) != 0).T, nodes)
+    return reached((np.asarray(dag) != 0).T, nodes)
+
+
+def reached(edges: NDArray[np.bool_], start: list[int]) -> set[int]:
+    """Return the nodes to which ``edges``, at (i, j) for a step from i to j, lead from those at the start, and these.
+
+    >>> sorted(reached(np.array([[0, 1, 0], [0, 0, 0], [0, 1, 0]], bool), [0]))
+    [0, 1]
+    """
+    seen = set(start)
+    todo = list(start)
+    while todo:
+        fresh = set(map(int, np.flatnonzero(edges[todo.pop()]))) - seen
+        seen |= fresh
+        todo += fresh
+    return seen
 
 
 def check_nodes(nodes: ArrayLike, size: int) -> list[int]:
@@ -141,13 +156,3 @@ def _as_graph(matrix: ArrayLike) -> NDArray[np.generic]:
         i, j = np.argwhere(~np.isfinite(graph))[0]
         raise GraphError(f"Entry ({i}, {j}) is {graph[i, j]}; write 0 where there is no edge.")
     return graph
-
-
-def _reach(edges: NDArray[np.bool_], start: list[int]) -> set[int]:
-    seen = set(start)
-    todo = list(start)
-    while todo:
-        fresh = set(map(int, np.flatnonzero(edges[todo.pop()]))) - seen
-        seen |= fresh
-        todo += fresh
-    return seen

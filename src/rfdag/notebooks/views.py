@@ -201,7 +201,9 @@ def effect_range_view(found: EffectRange) -> str:
     level = found.possible[0].effect.level
     headings = [f"if the parents of {named(found.cause)} are", "estimate", "standard error", f"{level:.0%} interval"]
     more = line(f"… and {left} more in <code>.possible</code>", quiet=True) if left else ""
-    return view(title, table(headings, rows, numbers=3), more)
+    together = line(f"All intervals together: {number(found.lowest)} to {number(found.highest)}, given the class")
+    several = len(found.possible) > 1 and any(each.effect.standard_error for each in found.possible)
+    return view(title, table(headings, rows, numbers=3), more, together if several else "")
 
 
 def _accuracy(effect: Effect) -> str:
