@@ -249,8 +249,10 @@ def test_all_intervals_together():
         assert len(set(intervals)) > 1
         assert (found.lowest, found.highest) == (min(low for low, _ in intervals), max(high for _, high in intervals))
         assert found.lowest < found.low or found.high < found.highest
+        assert f"All intervals together: {found.lowest:+.4g} to {found.highest:+.4g}" in str(found)
     known = exact(sem).effect_range(1, 2)
     assert (known.lowest, known.highest) == (known.low, known.high)
+    assert "All intervals" not in str(known)
 
 
 def test_too_many_parent_sets_are_refused():
@@ -333,3 +335,30 @@ def test_command_says_what_is_wrong(saved):
     unknown = run(app, ["effect", str(saved / "r.json"), "z", "3"])
     assert unknown.exit_code == 2
     assert "no variable 'z'" in unknown.stderr
+
+
+def test_effects_are_printed_as_tables():
+    rows = rows_of(DAG, 200)
+    result = of_rows(DAG, rows, ["a", "b", "c", "d", "e", "f"])
+    source, target = (result.names[at] for at in np.argwhere(DAG)[0])
+    found = result.effect(source, target)
+    title, heading, row, caveat = str(found).splitlines()
+    assert title == f"Total effect of {source} on {target}"
+    assert heading.split()[:2] == ["adjusted", "for"]
+    assert heading.endswith("95% interval")
+    assert f"{found.estimate:+.4g}  " in row
+    assert row.endswith(f"{found.low:+.4g} to {found.high:+.4g}")
+    assert len(row) == len(heading)
+    assert caveat.startswith("The graph is taken as given")
+    assert "no directed path" in str(result.effect(target, source))
+    possible = result.effect_range(source, target)
+    title, heading, *printed = str(possible).splitlines()
+    assert title.endswith("over the equivalence class")
+    assert heading.startswith(f"parents of {source}")
+    assert len(possible.possible) > 1
+    for each, line in zip(possible.possible, printed, strict=False):
+        assert line.startswith(", ".join(each.parents) or "nothing")
+        assert f"{each.effect.estimate:+.4g}" in line
+    exact = rfdag.learn(np.linalg.inv(np.cov(rows, rowvar=False)), input="precision", rule="rfd")
+    assert len(str(exact.effect_range(*exact.order[:2])).splitlines()) > 2
+    assert "exact input" in str(exact.effect_range(*exact.order[:2]))

@@ -184,3 +184,17 @@ def test_the_whole_way_from_a_model_and_back():
     found = of_rows(sem.dag, truth.sample(50_000, rng=4).values, truth.names).model()
     for name in truth.names:
         np.testing.assert_allclose(found.do({name: 3.0}).mean(), truth.do({name: 3.0}).mean(), atol=0.1)
+
+
+def test_a_model_is_printed_as_equations(model):
+    lines = str(model.do({"rain": 2.0})).splitlines()
+    assert lines[0] == "linear Gaussian model: 4 variables, units: data"
+    assert lines[1 + model.names.index("rain")] == "rain = 2"
+    assert all(" + noise of variance " in line for line in str(model).splitlines()[1:])
+    parents = np.flatnonzero(model.sem.weights[:, model.names.index("wet")])
+    wet = str(model).splitlines()[1 + model.names.index("wet")]
+    assert [name for name in model.names if f" {name} " in wet.partition("=")[2]] == [model.names[at] for at in parents]
+    assert model.summary(limit=1).splitlines()[2] == "… and 3 more"
+    sparse = dataclasses.replace(model, sem=LinearSEM(csr_array(model.sem.weights), model.sem.variances))
+    assert str(sparse) == str(model)
+    assert repr(model) == "LinearModel(4 variables, units='data')"

@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import combinations, permutations
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
@@ -18,6 +19,7 @@ from rfdag.plots.layering import crossings, heights, layered, layers_of, sorted_
 from rfdag.plots.matrix import FINEST, pooled
 from rfdag.plots.order import possible_places
 from rfdag.plots.sheet import BOX, laid_out
+from rfdag.plots.strengths import strengths
 from rfdag.plots.truth import STROKES, comparison
 
 HOSTILE = [
@@ -357,6 +359,45 @@ def test_the_order_with_its_intervals(learnt):
     assert not result.plot("order").collections
 
 
+@pytest.fixture(scope="module")
+def resampled():
+    """Return a result, and a bootstrap of the same columns in another order."""
+    dag = simulate.random_dag(5, degree=2, rng=2)
+    frame = pd.DataFrame(simulate.sample(simulate.linear_sem(dag, rng=2), 40, rng=2), columns=list("abcde"))
+    found = rfdag.bootstrap(frame[list("ecabd")], 10, n_jobs=1, rule="rfd")
+    return rfdag.learn(frame, rule="rfd"), found
+
+
+def test_places_come_from_a_bootstrap(resampled):
+    result, found = resampled
+    by_name = {rank.variable: rank for rank in found.ranks}
+    for ranks in (found, found.ranks):
+        axes = result.plot("order", ranks=ranks)
+        (bars,) = axes.collections
+        ends = [segment[:, 0].tolist() for segment in bars.get_segments()]
+        assert ends == [[by_name[name].lower, by_name[name].upper] for name in result.order]
+        medians = next(line for line in axes.lines if line.get_label() == "median")
+        assert medians.get_xdata().tolist() == [by_name[name].median for name in result.order]
+
+
+def test_widths_come_from_a_bootstrap(resampled):
+    result, found = resampled
+    place = {name: at for at, name in enumerate(found.names)}
+    values, meaning = strengths(result, found)
+    expected = [found.edge_frequency[place[edge.source], place[edge.target]] for edge in result.edges]
+    assert values.tolist() == expected
+    assert min(expected) < max(expected)
+    assert meaning == "share of the runs"
+    assert any(meaning in text.get_text() for text in words(result.plot("graph", weights=found)))
+
+
+def test_a_bootstrap_of_other_columns_is_refused(resampled, learnt):
+    result, _ = learnt
+    for option in ({"kind": "graph", "weights": resampled[1]}, {"kind": "order", "ranks": resampled[1]}):
+        with pytest.raises(OptionError, match="'name "):
+            result.plot(**option)
+
+
 def test_the_trace_shows_the_scores_of_each_step(learnt):
     result, _ = learnt
     axes = result.plot("trace")
@@ -455,6 +496,11 @@ def test_auto_chooses_by_what_is_given_and_by_size(learnt):
         ({"weights": np.full((12, 12), np.nan)}, "needs a finite number"),
         ({"weights": {("a", "b"): 1}}, "names 'a', 'b', which are no variables"),
         ({"ranks": {"name 1": (1, 2, 3)}}, "lacks"),
+        ({"ranks": 3}, "ranks= is a bootstrap, its .ranks, or a mapping from name to .* not an object of type int"),
+        (
+            {"ranks": [(1, 2, 3)]},
+            "ranks= is a bootstrap, its .ranks, or a mapping from name to .* not an object of type list",
+        ),
         ({"ranks": {f"name {at}": (3, 2, 1) for at in range(12)}}, "three growing numbers"),
     ],
 )

@@ -6,13 +6,14 @@ import os
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 import rfdag
 from rfdag import files
 from rfdag.cli import app
-from rfdag.errors import FileError, GraphError, OptionError
+from rfdag.errors import DataError, FileError, GraphError, NumericalWarning, OptionError
 
 NAMES = ["age", "smoking", "cancer", "income"]
 
@@ -198,3 +199,190 @@ def test_a_graph_without_edges_has_a_report_and_a_cell(tmp_path):
         empty = rfdag.learn(np.zeros((p, p)), input="dag", rule="rfd")
         assert empty.report(tmp_path / "x.html").stat().st_size > 10_000
         assert "No edges." in empty._repr_html_()
+
+
+# A truth that cannot be compared with
+
+TRUTHS = {
+    "cycle": ("source,target\nage,cancer\ncancer,age\n", "is not a DAG: it has the cycle"),
+    "no header": ("age,cancer\n", "does not begin with the columns source,target"),
+    "a result cut short": ('{"format": ', "is not JSON"),
+}
+
+
+@pytest.mark.parametrize("kind", TRUTHS)
+def test_a_truth_is_looked_at_before_learning(kind, table, tmp_path, monkeypatch):
+    text, words = TRUTHS[kind]
+    truth = tmp_path / ("truth.json" if kind == "a result cut short" else "truth.csv")
+    truth.write_text(text)
+    before = left_in(tmp_path)
+    monkeypatch.setattr("rfdag.learn", lambda *arguments, **options: pytest.fail("it learnt first"))
+    refused(run("learn", table, "--report", tmp_path / "x.html", "--truth", truth, "--out", tmp_path / "out"), 1, words)
+    assert left_in(tmp_path) == before
+
+
+@pytest.mark.parametrize("place", ["x.html", "out/x.html"])
+def test_a_truth_of_other_variables_leaves_nothing(place, table, tmp_path):
+    truth = tmp_path / "truth.csv"
+    truth.write_text("source,target\nage,rain\n")
+    before = left_in(tmp_path)
+    done = run("learn", table, "--report", tmp_path / place, "--truth", truth, "--out", tmp_path / "out")
+    refused(done, 1, "has variables that the data have not: 'rain'")
+    assert left_in(tmp_path) == before
+
+
+def test_a_report_goes_into_a_folder_that_is_made_for_it(table, tmp_path):
+    out = tmp_path / "new" / "out"
+    assert run("learn", table, "--out", out, "--report", out / "x.html").exit_code == 0
+    assert {"x.html", "result.json", "edges.csv"} <= set(left_in(out))
+
+
+def test_a_folder_that_cannot_be_written_leaves_no_report(table, tmp_path):
+    (tmp_path / "out").write_text("kept")
+    before = left_in(tmp_path)
+    done = run("learn", table, "--out", tmp_path / "out", "--report", tmp_path / "x.html")
+    refused(done, 1, "could not be written to")
+    assert left_in(tmp_path) == before
+
+
+def test_a_disk_that_fills_up_with_the_report_leaves_no_folder(table, tmp_path, monkeypatch):
+    before = left_in(tmp_path)
+
+    def full(*arguments, **options):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("tempfile.NamedTemporaryFile", full)
+    done = run("learn", table, "--out", tmp_path / "out", "--report", tmp_path / "x.html")
+    refused(done, 1, "No space left on device")
+    assert left_in(tmp_path) == before
+
+
+# Data that are something else
+
+
+def covariance_of(rows):
+    return np.cov(rows, rowvar=False)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "kind"),
+    [
+        (lambda rows: np.corrcoef(rows, rowvar=False), "correlation"),
+        (covariance_of, "covariance"),
+        (lambda rows: pd.DataFrame(rows, columns=NAMES).corr(), "correlation"),
+        (lambda rows: covariance_of(rows).tolist(), "covariance"),
+    ],
+)
+def test_a_matrix_of_moments_is_not_taken_for_rows(matrix, kind, rows):
+    with pytest.raises(DataError, match=f"Found a {kind} matrix, it seems.*pass input='{kind}' and n_samples=…"):
+        rfdag.learn(matrix(rows))
+    with pytest.raises(DataError, match=f"Found a {kind} matrix, it seems.*The rows behind it are needed"):
+        rfdag.bootstrap(matrix(rows), 2)
+    assert len(rfdag.learn(matrix(rows), input=kind, n_samples=60, rule="rfd").order) == 4
+
+
+def test_a_file_with_a_matrix_of_moments(rows, tmp_path):
+    path = tmp_path / "correlation.csv"
+    pd.DataFrame(rows, columns=NAMES).corr().to_csv(path)
+    refused(run("learn", path), 1, "pass --input correlation and --n-samples …")
+    assert run("learn", path, "--input", "correlation", "--n-samples", 60, "--rule", "rfd").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda square: square.__setitem__((0, 1), square[0, 1] * (1 + 1e-9)),
+        lambda square: square.__setitem__((2, 2), -1.0),
+        lambda square: square.__setitem__((0, 0), square[0, 1] ** 2 / square[1, 1] / 2),
+    ],
+)
+def test_square_tables_that_are_no_moments_are_data(change, rows):
+    square = covariance_of(rows)
+    change(square)
+    with pytest.warns(NumericalWarning, match="4 rows are few for 4 columns"):
+        assert len(rfdag.learn(square).order) == 4
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (None, "Found None. Data are a two-dimensional array"),
+        ({"a": [1, 2], "b": [2, 1]}, "Found a dict with the keys 'a', 'b'; pandas.DataFrame makes a frame of it"),
+        (7, "Found an object of type int. Data are"),
+        ({1, 2}, "Found an object of type set. Data are"),
+    ],
+)
+def test_things_that_are_no_data(data, words):
+    for learn in (rfdag.learn, rfdag.bootstrap):
+        with pytest.raises(DataError, match=re.escape(words)):
+            learn(data)
+
+
+def test_columns_without_names_are_called_by_number(rows):
+    holed, flat, twin = rows.copy(), rows.copy(), rows.copy()
+    holed[3, 1], holed[4, 2] = np.nan, np.inf
+    flat[:, 1] = 4.0
+    twin[:, 3] = 2 * twin[:, 1]
+    words = "missing values (NaN) in column 1 (1 in column 1; 1 row concerned) and infinite values (inf) in column 2"
+    for table, message in (
+        (holed, words),
+        (flat, "constant: column 1."),
+        (twin, "column 3 is a copy of column 1 up to scale. Drop column 3."),
+    ):
+        with pytest.raises(DataError, match=re.escape(message)):
+            rfdag.learn(table)
+    with pytest.raises(DataError, match="constant: 'smoking'"):
+        rfdag.learn(flat, names=NAMES)
+
+
+# Results that are something else
+
+
+def test_a_result_is_wanted(table, learnt, tmp_path):
+    words = "and a result of rfdag is wanted, which rfdag learn --out or Result.save writes"
+    refused(run("effect", table, "age", "cancer"), 1, words)
+    with pytest.raises(FileError, match="and a result of rfdag is wanted"):
+        rfdag.load(table)
+    folder = tmp_path / "out"
+    folder.mkdir()
+    refused(run("effect", folder, "age", "cancer"), 1, "is a folder without result.json; pass a result of rfdag")
+    learnt.save(folder / "result.json")
+    for words in (("effect", folder, "age", "cancer"), ("compare", folder, folder)):
+        refused(run(*words), 1, f"{folder} is a folder; pass {folder / 'result.json'}.")
+    with pytest.raises(FileError, match=r"is a folder; pass .*result\.json"):
+        rfdag.load(folder)
+    assert run("compare", folder / "result.json", folder / "result.json").exit_code == 0
+
+
+def test_a_variable_that_is_misspelt(learnt):
+    model = learnt.model()
+    for act in (model.do, model.shift):
+        with pytest.raises(
+            OptionError, match=r"no variable 'Smokng' \(nearest: 'smoking'\), 'zzz'; the model has 'age'"
+        ):
+            act({"Smokng": 1, "zzz": 2})
+        with pytest.raises(OptionError, match=r"a finite number; 'age' was given 'x', 'income' was given None\."):
+            act({"age": "x", "cancer": 1, "income": None})
+        with pytest.raises(OptionError, match=r"as in \{'age': 40\}, not as \['age'\]"):
+            act(["age"])
+    with pytest.raises(OptionError, match=r"no variable 'AGE' \(nearest: 'age'\)"):
+        learnt.effect("AGE", "cancer")
+    frame = pd.DataFrame(np.ones((2, 4)), columns=["Age", *NAMES[1:]])
+    with pytest.raises(DataError, match=r"lack the columns 'age' \(nearest: 'Age'\) of the model"):
+        model.log_likelihood(frame)
+
+
+def test_a_truth_with_other_names_says_who_lacks_what(rows, learnt, tmp_path):
+    other = rfdag.learn(rows, names=["rent", "smoking", "age", "heat"], rule="rfd")
+    words = "The truth lacks 'cancer', 'income', the result lacks 'rent', 'heat'; compare"
+    with pytest.raises(GraphError, match=words):
+        learnt.report(tmp_path / "x.html", truth=other)
+    assert left_in(tmp_path) == []
+
+
+def test_no_data_are_simulated_that_cannot_be_learnt_from(tmp_path):
+    for option in ("--nodes", "--samples"):
+        done = run("simulate", tmp_path / "out", option, 1)
+        assert done.exit_code == 2
+        assert f"'{option}'" in done.output
+    assert left_in(tmp_path) == []

@@ -324,9 +324,9 @@ def _from_array(source: Any) -> Table:
     except ValueError:
         raise DataError("The rows have different lengths; a table has the same columns in every row.") from None
     if values.ndim == 0 and not isinstance(source, np.ndarray | np.generic):
-        found = "None" if source is None else f"a {type(source).__name__}"
+        found = "None" if source is None else f"an object of type {type(source).__name__}"
         if isinstance(source, dict):
-            found += f" with the keys {listed(source)}; pandas.DataFrame makes a frame of it"
+            found = f"a dict with the keys {listed(source)}; pandas.DataFrame makes a frame of it"
         raise DataError(
             f"Found {found}. Data are a two-dimensional array or list, a data frame, or the path of a file."
         )

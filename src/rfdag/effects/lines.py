@@ -37,7 +37,13 @@ def range_text(found: EffectRange) -> str:
     lines = _aligned(headings(f"parents of {found.cause}", effects[0].level), rows)
     more = [f"… and {len(effects) - ROWS} more"] if len(effects) > ROWS else []
     title = f"Total effect of {found.cause} on {found.outcome}, over the equivalence class"
-    return "\n".join([title, *lines, *more, *caveats(effects[0])])
+    return "\n".join([title, *lines, *more, *together(found), *caveats(effects[0])])
+
+
+def together(found: EffectRange) -> list[str]:
+    """Return the union of the intervals, where there are several."""
+    several = len(found.possible) > 1 and any(each.effect.standard_error for each in found.possible)
+    return [f"All intervals together: {found.lowest:+.4g} to {found.highest:+.4g}"] if several else []
 
 
 def headings(first: str, level: float) -> tuple[str, str, str, str]:

@@ -88,7 +88,7 @@ def _by_name(ranks: Any) -> Mapping[Hashable, Sequence[float]]:
         return {rank.variable: (rank.lower, rank.median, rank.upper) for rank in getattr(ranks, "ranks", ranks)}
     except (TypeError, AttributeError):
         raise OptionError(
-            "ranks= is a bootstrap, its .ranks, or a mapping from name to (low, median, high), not a "
+            "ranks= is a bootstrap, its .ranks, or a mapping from name to (low, median, high), not an object of type "
             f"{type(ranks).__name__}."
         ) from None
 

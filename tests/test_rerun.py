@@ -1,0 +1,120 @@
+"""How a page says that its run is repeated: what it shows is run."""
+
+import json
+import re
+import shlex
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import rfdag
+from rfdag import simulate
+from rfdag.cli import app
+from rfdag.report.content import content_of
+from rfdag.report.rerun import rerun
+
+QUICK = {"beam": 1, "refine": False}
+
+
+def rows_of(p, n):
+    return simulate.sample(simulate.linear_sem(simulate.random_dag(p, degree=2.5, rng=1), rng=1), n, rng=1)
+
+
+def block_of(path):
+    """Return the data inside a page."""
+    text = Path(path).read_text(encoding="utf-8")
+    return json.loads(re.search(r'<script type="application/json" id="content">(.*?)</script>', text, re.DOTALL)[1])
+
+
+def learn_on_the_command_line(*words):
+    done = CliRunner().invoke(app, ["learn", *map(str, words)])
+    assert done.exit_code == 0, done.output
+
+
+def edges_of(found):
+    return {(edge.source, edge.target) for edge in found.edges}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Work in a folder with a table, knowledge and a truth."""
+    monkeypatch.chdir(tmp_path)
+    Path("in").mkdir()
+    rows = rows_of(5, 200)
+    frame = pd.DataFrame(rows, columns=["a", "b", "c", "d", "e e"])
+    frame.to_csv("in/my rows.csv", sep=";", decimal=",", index=False)
+    frame.corr().to_csv("in/correlation.csv")
+    Path("known facts.json").write_text('{"roots": ["c"]}')
+    Path("truth.csv").write_text("source,target\na,b\n")
+    return tmp_path
+
+
+GIVEN = [
+    [
+        "in/my rows.csv", "--delimiter", ";", "--decimal", ",", "--rule", "rfd", "--alpha", "0.01", "--seed", "3",
+        "--refine", "--penalty", "1,2", "--knowledge", "known facts.json", "--truth", "truth.csv",
+    ],
+    ["in/correlation.csv", "--input", "correlation", "--n-samples", "200", "--no-refine"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", GIVEN, ids=["data", "correlation"])
+def test_the_command_and_the_code_of_a_page_give_the_same_page(words, folder):
+    learn_on_the_command_line(*words, "--report", "page.html", "--out", "out")
+    content = block_of(Path("page.html"))
+    run = content["run"]
+    assert run["notes"] == []
+    given = shlex.split(run["command"])
+    assert given[:2] == ["rfdag", "learn"]
+    assert given[2] == words[0]
+    assert given[given.index("--report") + 1] == "page.html"
+    Path("page.html").unlink()
+    learn_on_the_command_line(*given[2:])
+    again = block_of(Path("page.html"))
+    for part in ("order", "edges", "truth", "knowledge"):
+        assert again[part] == content[part]
+    assert again["run"]["command"] == run["command"]
+    space = {}
+    exec(run["python"], space)
+    assert edges_of(space["result"]) == edges_of(rfdag.load("out/result.json"))
+    assert space["result"].settings == rfdag.load("out/result.json").settings
+
+
+def test_a_run_in_python_is_repeated_by_code_and_by_downloads(folder):
+    data = pd.read_csv("in/my rows.csv", sep=";", decimal=",")
+    known = rfdag.Knowledge(tiers=[["c", "e e"], ["a", "b"]], forbidden_within=[1], required=[("a", "b")])
+    result = rfdag.learn(data, knowledge=known, **QUICK)
+    content = block_of(result.report("page.html"))
+    space = {"data": data}
+    exec(content["run"]["python"], space)
+    assert space["result"].knowledge == result.knowledge
+    assert edges_of(space["result"]) == edges_of(result)
+    assert len(content["run"]["notes"]) == 2
+    texts = {form["file"]: form["text"] for form in content["downloads"]}
+    Path("knowledge.json").write_text(texts["knowledge.json"])
+    data.to_csv("data.csv", index=False)
+    learn_on_the_command_line(*shlex.split(content["run"]["command"])[2:])
+    again = block_of(Path("report.html"))
+    assert again["edges"]["source"] == content["edges"]["source"]
+    assert again["knowledge"] == content["knowledge"]
+
+
+def test_long_knowledge_is_left_to_its_file(folder):
+    result = rfdag.learn(np.zeros((40, 40)), input="dag", knowledge={"forbidden": list(permutations(range(40), 2))})
+    again = rerun(result)
+    assert again.python == "import rfdag\n\nresult = rfdag.learn(data, input='dag', knowledge='knowledge.json')"
+    assert "knowledge.json is among the downloads of this page." in again.notes
+
+
+def test_a_page_counts_one_column_as_one():
+    rows = rows_of(4, 200)
+    rows[:, 1] = np.exp(2 * rows[:, 1])
+    findings = content_of(rfdag.learn(rows, **QUICK), data=rows)["health"]["findings"]
+    assert any("1 of 4 columns is far from Gaussian" in text for _, text in findings)
+    rows[:, 1:3] = np.exp(rows[:, 2:])
+    findings = content_of(rfdag.learn(rows, **QUICK), data=rows)["health"]["findings"]
+    assert any("2 of 4 columns are far from Gaussian" in text for _, text in findings)
