@@ -209,8 +209,8 @@ class LinearModel:
         """Return columns without names, which are those of the model in its order if there are as many."""
         if values.shape[1] != len(self.names):
             raise DataError(
-                f"The data have {values.shape[1]} columns without names, and the model has {len(self.names)} variables; "
-                "pass as many columns in its order, or a frame with their names."
+                f"The data have {values.shape[1]} columns without names, and the model has {len(self.names)}; pass as "
+                "many in its order, or a frame with their names."
             )
         return values
 
