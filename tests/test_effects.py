@@ -324,6 +324,9 @@ def test_command(saved):
     assert "b [x]" in words.stdout
     assert "over the equivalence class" in words.stdout
     assert "in standard deviations" in words.stdout
+    every = result.effect_range("b [x]", "a")
+    assert len(every.possible) > 1
+    assert f"All intervals together: {every.lowest:+.4g} to {every.highest:+.4g}" in words.stdout
     assert run(app, ["effect", str(saved / "r.json"), "a", "3", "--adjustment", "parents"]).exit_code == 0
 
 

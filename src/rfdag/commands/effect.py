@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -44,17 +44,22 @@ def effect(
     as_json: JsonFlag = False,
 ) -> None:
     """Estimate the total effect of one variable on another from a saved result."""
-    from rfdag.effects.lines import caveats, figures, headings
+    from rfdag.effects.lines import caveats, figures, headings, together
     from rfdag.result import load
 
     found = load(result)
     x, y = _name(found, cause), _name(found, outcome)
-    effects = _effects(found, x, y, adjustment if not over_class else None, level)
+    effects: list[tuple[Sequence[Hashable], Effect]]
+    if over_class:
+        every = found.effect_range(x, y, level=level)
+        effects = [(each.parents, each.effect) for each in every.possible]
+        content: dict[str, Any] = {"possible": [each._asdict() | {"parents": parents} for parents, each in effects]}
+        union = together(every)
+    else:
+        single = found.effect(x, y, adjustment=adjustment.value, level=level)  # type: ignore[arg-type]
+        effects, content, union = [(single.adjustment, single)], single._asdict(), []
     if as_json:
-        shown: dict[str, Any] = effects[0][1]._asdict()
-        if over_class:
-            shown = {"possible": [each._asdict() | {"parents": parents} for parents, each in effects]}
-        print_json(shown)
+        print_json(content)
         return
     console = Console()
     console.print(
@@ -69,18 +74,10 @@ def effect(
     for names, each in effects:
         table.add_row(", ".join(map(escape, names)) or "nothing", *figures(each))
     console.print(table, highlight=False)
+    for line in union:
+        console.print(f" {line}", highlight=False)
     for caveat in caveats(effects[0][1]):
         console.print(caveat, style="dim")
-
-
-def _effects(
-    result: Result, cause: Hashable, outcome: Hashable, adjustment: Adjustment | None, level: float
-) -> list[tuple[tuple[Hashable, ...], Effect]]:
-    """Return the effect in the DAG with what is adjusted for; without an adjustment, all of the class with parents."""
-    if adjustment is None:
-        return [(each.parents, each.effect) for each in result.effect_range(cause, outcome, level=level).possible]
-    found = result.effect(cause, outcome, adjustment=adjustment.value, level=level)  # type: ignore[arg-type]
-    return [(found.adjustment, found)]
 
 
 def _units(result: Result) -> str:
