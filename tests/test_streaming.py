@@ -145,10 +145,10 @@ def test_constant_in_one_piece_or_in_all():
     rows[:100, 1] = 5.0
     np.testing.assert_allclose(moments_of(rows, [100]).correlation, np.corrcoef(rows.T), atol=1e-12)
     rows[:, 1] = 1e5
-    with refuses(DataError, "constant: 1"):
+    with refuses(DataError, "constant: column 1"):
         moments_of(rows, [100])
     rows[:, 1] += 1e-9 * np.random.default_rng(3).normal(size=300)
-    with refuses(DataError, "constant: 1"):
+    with refuses(DataError, "constant: column 1"):
         moments_of(rows, [100])
 
 

@@ -48,7 +48,7 @@ function showTruth() {
     body.append(make("p", { class: "hint", text: "No true graph was given to compare with." }));
     return;
   }
-  body.append(make("p", { text: `${truth.counts.right} pairs are joined as in the truth, ${truth.counts.missing} are missing, ${truth.counts.extra} are extra, ${truth.counts.turned} are directed otherwise (equivalence classes compared).` }));
+  body.append(make("p", { text: `${counted(truth.counts.right, "pair")} joined as in the truth, ${truth.counts.missing} missing, ${truth.counts.extra} extra, ${truth.counts.turned} directed otherwise (equivalence classes compared).` }));
   body.append(tableOf(["score", ["value", 1], "meaning"], truth.scores.map(([name, value, meaning]) => [name, figure(value), meaning])));
   if (!truth.verdicts.length) return;
   body.append(make("h3", { text: "What differs" }));
