@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag import data as data_
+from rfdag.compilation import announce
 from rfdag.constraints import Constraints
 from rfdag.doubts import naming_lost_precision
+from rfdag.eliminate import _dense_kernels as dense_kernels
 from rfdag.eliminate.threads import thread_count
 from rfdag.errors import FileError, NumericalWarning, OptionError, RfdagError
 from rfdag.files import Table, TextFormat
@@ -135,6 +137,7 @@ def bootstrap(
     rows, columns = table.values.shape
     sampling.require(rows, columns, settings)
     with Progress(progress) as bar:
+        announce(dense_kernels.marginalise, bar.compiling)
         bar.stage("Learning from all rows")
         result = learn(table, n_jobs=jobs, random_state=random_state, progress=False, **options)
         assert result.moments is not None

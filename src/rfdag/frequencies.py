@@ -18,6 +18,7 @@ from rfdag.files import write_text
 from rfdag.graphs.dag import Graph
 from rfdag.resampling import Sampling
 from rfdag.result import SAVE_MOMENTS_UP_TO, Result
+from rfdag.wording import counted
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -89,8 +90,8 @@ class Bootstrap:
     places: Integers = field(repr=False)
 
     def __post_init__(self) -> None:
-        for counted in (self.directed, self.undirected, self.ancestors, self.places):
-            counted.setflags(write=False)
+        for counts in (self.directed, self.undirected, self.ancestors, self.places):
+            counts.setflags(write=False)
 
     @property
     def names(self) -> tuple[Hashable, ...]:
@@ -200,7 +201,7 @@ class Bootstrap:
         )
 
     def __repr__(self) -> str:
-        return f"Bootstrap({self.runs} runs, {len(self.names)} variables, method={self.sampling.method!r})"
+        return f"Bootstrap({counted(self.runs, 'run')}, {len(self.names)} variables, method={self.sampling.method!r})"
 
     def __str__(self) -> str:
         return self.summary()
@@ -215,7 +216,7 @@ class Bootstrap:
         frequent = [pair for pair in self.pairs if pair.frequency >= SURE]
         open_ = sum(max(pair.forward, pair.backward) < pair.frequency / 2 for pair in frequent)
         lines = [
-            f"rfdag bootstrap: {self.runs} runs, {len(self.names)} variables, {drawn_in_words(self)}",
+            f"rfdag bootstrap: {counted(self.runs, 'run')}, {len(self.names)} variables, {drawn_in_words(self)}",
             f"edges in {SURE:.0%} of the runs or more: {len(frequent)}, of which {open_} mostly without direction; the "
             f"plain run has {int(self.result.dag.sum())}",
         ]
@@ -233,8 +234,8 @@ def drawn_in_words(bootstrap: Bootstrap) -> str:
     assert rows is not None
     if bootstrap.sampling.method == "subsample":
         return f"{bootstrap.sampling.size(rows)} of {rows} rows each"
-    counted = ", counted as about half as many" if bootstrap.sampling.corrected else ""
-    return f"{rows} rows drawn with replacement each{counted}"
+    worth = ", counted as about half as many" if bootstrap.sampling.corrected else ""
+    return f"{rows} rows drawn with replacement each{worth}"
 
 
 def _frozen(matrix: Floats) -> Floats:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
-from rfdag.errors import DataError, OptionError, listed
+from rfdag.errors import DataError, OptionError, as_columns
 from rfdag.moments import Floats, Moments
 from rfdag.settings import ENOUGH_ROWS, Settings
 from rfdag.summary import CELLS_AT_ONCE
@@ -55,9 +55,7 @@ class Sampling:
         if share is None:
             return cls(method, corrected=corrected)
         if method == "resample":
-            raise OptionError(
-                f"share={share!r} belongs to method='subsample'; a resample has all rows."
-            )
+            raise OptionError(f"share={share!r} belongs to method='subsample'; a resample has all rows.")
         return cls(method, share, corrected)
 
     def size(self, rows: int) -> int:
@@ -128,7 +126,7 @@ def drawn_moments(
         if not still.any():
             return Moments(labels, sampling.worth(counts), factor / norms, means, norms / math.sqrt(total - 1))
     raise DataError(
-        f"{listed(labels[at] for at in np.flatnonzero(still))} did not vary among the rows drawn, in {DRAWS} draws. "
+        f"{as_columns(labels[at] for at in np.flatnonzero(still))} did not vary among the rows of {DRAWS} draws. "
         "Drop columns in which nearly all rows are alike, or draw a larger share."
     )
 

@@ -93,16 +93,16 @@ def choose_engine(
     """Return the engine that fits the evidence, ready to eliminate."""
     if isinstance(evidence, Sparse):
         refuse_options(settings)
-        announce(sparse_kernels.run, bar.say)
+        announce(sparse_kernels.run, bar.compiling)
         return evidence.engine(settings)
     on_gpu = settings.device == "cuda"
     if isinstance(evidence, Oracle):
         if on_gpu:
             require_memory(len(evidence.names), 0, lambda p, _: bytes_of_oracle(p))
             return GpuOracleEngine(evidence.dag)
-        announce(oracle_kernels.score, bar.say)
+        announce(oracle_kernels.score, bar.compiling)
         return OracleEngine(evidence.dag, threads=threads)
-    announce(dense_kernels.marginalise, bar.say)
+    announce(dense_kernels.marginalise, bar.compiling)
     n = evidence.n_samples
     engine = GpuEngine if on_gpu else partial(DenseEngine, threads=threads)
     if few_rows(evidence, settings):

@@ -15,6 +15,7 @@ from rich.table import Table
 from rfdag.commands.choices import DELIMITERS, JsonFlag, Rule
 from rfdag.commands.speech import escape, print_files, print_json
 from rfdag.errors import NumericalWarning
+from rfdag.wording import counted
 
 if TYPE_CHECKING:
     from rfdag.frequencies import Bootstrap
@@ -152,7 +153,8 @@ def _tell(found: Bootstrap, edges: Sequence[Any], threshold: float, files: Seque
 
     console = Console()
     console.print(
-        f"[bold]{found.runs} runs[/bold] over {len(found.names)} variables, {drawn_in_words(found)}", highlight=False
+        f"[bold]{counted(found.runs, 'run')}[/bold] over {len(found.names)} variables, {drawn_in_words(found)}",
+        highlight=False,
     )
     frequent = sum(pair.frequency >= SURE for pair in found.pairs)
     console.print(
