@@ -135,7 +135,7 @@ def learn(
             device=device.value,  # type: ignore[arg-type]
             progress=False if as_json else None,
         )
-    page = None if report is None else _page(result, given, true)
+    page = None if report is None else _page(result, given, true, show=not as_json)
     files = _written(result, given, page)
     if as_json:
         print_json(_content(result, files))
@@ -166,13 +166,14 @@ def _looked_at_in_time(given: Given) -> GraphFile | None:
     return None if given.truth is None else read_dag(given.truth)
 
 
-def _page(result: Result, given: Given, true: GraphFile | None) -> str:
+def _page(result: Result, given: Given, true: GraphFile | None, *, show: bool) -> str:
     """Return the report, compared with the truth where there is one."""
     from rfdag.report.page import report_text
 
     truth = None if true is None or given.truth is None else dag_over(true, result.names, given.truth)
-    data = list(given.data) if len(given.data) > 1 else given.data[0]
-    return report_text(result, truth=truth, data=data if result.input == "data" else None, form=given.form, given=given)
+    data = None if result.input != "data" else list(given.data) if len(given.data) > 1 else given.data[0]
+    progress = None if show else False
+    return report_text(result, truth=truth, data=data, form=given.form, given=given, progress=progress)
 
 
 def _written(result: Result, given: Given, page: str | None) -> list[Path]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rfdag.eliminate.threads import one_blas_thread
 from rfdag.errors import OptionError
 from rfdag.files import TextFormat, write_text
+from rfdag.progress import Progress
 from rfdag.report.content import content_of
 from rfdag.report.rerun import Given
 
@@ -37,11 +38,18 @@ def write_report(result: Result, path: str | Path, *, truth: Any = None, data: A
 
 
 def report_text(
-    result: Result, *, truth: Any = None, data: Any = None, form: TextFormat | None = None, given: Given | None = None
+    result: Result,
+    *,
+    truth: Any = None,
+    data: Any = None,
+    form: TextFormat | None = None,
+    given: Given | None = None,
+    progress: bool | None = None,
 ) -> str:
     """Return the page about a result.
 
-    ``form`` says how ``data`` is written if it is a text file, and ``given`` what else a command was given.
+    ``form`` says how ``data`` is written if it is a text file, and ``given`` what else a command was given;
+    ``progress`` is that of `rfdag.learn`.
     """
     p = len(result.names)
     if p > MOST_VARIABLES:
@@ -50,7 +58,8 @@ def report_text(
             "on parts of it."
         )
     # Many small systems are solved on the way, over which several threads would only wait for each other.
-    with one_blas_thread():
+    with one_blas_thread(), Progress(progress) as bar:
+        bar.stage("Making the report")
         return page(content_of(result, truth=truth, data=data, form=form, given=given))
 
 
