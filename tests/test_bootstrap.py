@@ -12,7 +12,7 @@ import pytest
 import rfdag
 from rfdag import bootstrapping
 from rfdag.consensus import consensus_dag
-from rfdag.errors import DataError, FileError, OptionError
+from rfdag.errors import DataError, DeviceError, FileError, NumericalWarning, OptionError
 from rfdag.frequencies import Bootstrap
 from rfdag.graphs import cpdag, descendants, find_cycle, markov_equivalent, topological_order
 from rfdag.moments import Moments
@@ -333,6 +333,29 @@ def test_draws_with_too_few_rows_are_made_again(p, n):
 
 
 # What is kept.
+
+
+def test_an_interrupted_plain_run_is_not_gone_on_from(rows, monkeypatch):
+    def interrupted(*arguments, **options):
+        return replace(learn_whole(*arguments, **options), notes=(INTERRUPTED,))
+
+    monkeypatch.setattr("rfdag.learning.learn_whole", interrupted)
+    monkeypatch.setattr(bootstrapping._Plan, "run", lambda *arguments: pytest.fail("a run began"))
+    with pytest.warns(NumericalWarning), pytest.raises(KeyboardInterrupt):
+        rfdag.bootstrap(rows, runs=3, n_jobs=1, **QUICK)
+
+
+def test_only_rows_are_drawn_anew_for_errors_of_rows(rows, monkeypatch):
+    calls = []
+
+    def fails(*arguments):
+        calls.append(1)
+        raise DeviceError("The device has no memory left.")
+
+    monkeypatch.setattr(bootstrapping, "learn_whole", fails)
+    with pytest.raises(DeviceError, match=r"^The device has no memory left\.$"):
+        rfdag.bootstrap(rows, runs=2, n_jobs=1, **QUICK)
+    assert len(calls) == 1
 
 
 def test_an_interrupted_run_is_neither_counted_nor_followed(rows, tmp_path, monkeypatch):

@@ -14,9 +14,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 import rfdag
-from rfdag.errors import FileError, OptionError
+from rfdag import simulate
+from rfdag.errors import DataError, FileError, GraphError, NumericalWarning, OptionError
+from rfdag.graphs import consistent_extension
 from strategies import dags, samples
 
 ODD_NAMES = ['<b>"q"</b>', "back\\slash", "new\nline", "émoji 🦊", ("a", 1), 3, None, 2.5]
@@ -255,3 +258,23 @@ def test_what_is_not_known_of_an_edge():
     for edge in rfdag.learn(sem.precision(), input="precision").edges:
         assert edge.gain is None
         assert abs(edge.partial_correlation) > 0
+
+
+def test_the_score_of_another_dag():
+    rows = simulate.sample(simulate.linear_sem(simulate.random_dag(6, 0.5, 1), 2), 200, 3)
+    result = rfdag.learn(rows)
+    assert result.score_of(result.dag) == pytest.approx(result.score, abs=1e-6)
+    assert result.score_of(csr_array(result.dag)) == pytest.approx(result.score, abs=1e-6)
+    # Members of one class score alike, and no edges score worse.
+    assert result.score_of(consistent_extension(result.cpdag)) == pytest.approx(result.score, abs=1e-6)
+    assert result.score_of(np.zeros((6, 6))) > result.score
+    with pytest.raises(GraphError, match="The DAG has 2 variables, and the result 6"):
+        result.score_of([[0, 1], [0, 0]])
+    with pytest.raises(GraphError, match="cycle"):
+        result.score_of(np.ones((6, 6)) - np.eye(6))
+    with pytest.raises(OptionError, match="without them"):
+        rfdag.learn(result.dag, input="dag").score_of(result.dag)
+    with pytest.warns(NumericalWarning):
+        few = rfdag.learn(rows[:6])
+    with pytest.raises(DataError, match="5 parents, too many for 6 rows"):
+        few.score_of(np.triu(np.ones((6, 6)), 1))

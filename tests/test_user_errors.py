@@ -274,11 +274,24 @@ def covariance_of(rows):
     ],
 )
 def test_a_matrix_of_moments_is_not_taken_for_rows(matrix, kind, rows):
-    with pytest.raises(DataError, match=f"Found a {kind} matrix, it seems.*pass input='{kind}' and n_samples=…"):
+    with pytest.raises(DataError, match=f"Found a {kind} matrix, it seems.*pass input='{kind}'.* and n_samples=…"):
         rfdag.learn(matrix(rows))
     with pytest.raises(DataError, match=f"Found a {kind} matrix, it seems.*The rows behind it are needed"):
         rfdag.bootstrap(matrix(rows), 2)
     assert len(rfdag.learn(matrix(rows), input=kind, n_samples=60, rule="rfd").order) == 4
+
+
+def test_a_matrix_of_moments_is_found_in_files_that_are_read_in_pieces(rows, tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "correlation.parquet"
+    pd.DataFrame(np.corrcoef(rows, rowvar=False), columns=NAMES).to_parquet(path)
+    with pytest.raises(DataError, match="Found a correlation matrix, it seems"):
+        rfdag.learn(path)
+
+
+def test_constant_columns_are_no_matrix_of_moments():
+    with pytest.raises(DataError, match="constant"):
+        rfdag.learn(np.ones((4, 4)))
 
 
 def test_a_file_with_a_matrix_of_moments(rows, tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-LOADED = re.compile(r'<(?:script|img|iframe|source|link)\b[^>]*?(?:src|href)="((?:https?:)?//[^"]*)"')
+LOADED = re.compile(r"""<(?:script|img|iframe|source|link)\b[^>]*?(?:src|srcset|href)=["']((?:https?:)?//[^"']*)["']""")
 
 
 def on_post_page(output: str, *, page: Any, **_: Any) -> str:
@@ -13,6 +13,8 @@ def on_post_page(output: str, *, page: Any, **_: Any) -> str:
 
     >>> on_post_page('<a href="https://example.org">a link is no request</a><img src="figures/soft.svg">', page=None)
     '<a href="https://example.org">a link is no request</a><img src="figures/soft.svg">'
+    >>> LOADED.findall("<script src='https://example.org/a.js'></script>"), LOADED.findall('<img src="//example.org/b">')
+    (['https://example.org/a.js'], ['//example.org/b'])
     """
     asked = sorted(set(LOADED.findall(output)))
     if asked:

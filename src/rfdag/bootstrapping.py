@@ -20,7 +20,7 @@ from rfdag.constraints import Constraints
 from rfdag.doubts import naming_lost_precision
 from rfdag.eliminate import _dense_kernels as dense_kernels
 from rfdag.eliminate.threads import thread_count
-from rfdag.errors import FileError, NumericalWarning, OptionError, RfdagError
+from rfdag.errors import DataError, FileError, MatrixError, NumericalError, NumericalWarning, OptionError
 from rfdag.files import Table, TextFormat
 from rfdag.frequencies import Bootstrap
 from rfdag.graphs.dag import Graph
@@ -38,6 +38,9 @@ from rfdag.searching import INTERRUPTED
 from rfdag.searching import Found as Learnt
 from rfdag.settings import Settings
 from rfdag.whole import learn_whole
+
+UNFIT = (DataError, MatrixError, NumericalError)
+"""Errors that rows may be the cause of, and other rows the cure."""
 
 JOURNAL = "runs.jsonl"
 """The file in a folder that keeps the runs."""
@@ -140,6 +143,7 @@ def bootstrap(
         announce(dense_kernels.marginalise, bar.compiling)
         bar.stage("Learning from all rows")
         result = learn(table, n_jobs=jobs, random_state=random_state, progress=False, **options)
+        _go_on_unless_interrupted(result.warnings)
         assert result.moments is not None
         plan = _Plan(table.names, sampling, result.settings.random_state or 0, settings, result.knowledge)
         todo = _Todo.of(plan, table, int(runs), out)
@@ -198,7 +202,7 @@ class _Plan:
             try:
                 learnt = self._learn(moments, constraints, generator)
                 break
-            except RfdagError:
+            except UNFIT:
                 # The plain run went well, so it is these rows that do not do: too few different ones, say.
                 if draw == DRAWS - 1:
                     raise
@@ -218,15 +222,19 @@ class _Plan:
         deadline = Deadline.after(settings.time_limit)
         with problems_of(settings.device), naming_lost_precision(moments.names):
             learnt = learn_whole(moments, settings, 1, deadline, Progress(False), constraints)
-        if INTERRUPTED in learnt.notes:
-            # A search returns the best it has; a run that was cut short must not be counted, nor the next one begin.
-            raise KeyboardInterrupt
+        _go_on_unless_interrupted(learnt.notes)
         return learnt
 
     def _order(self, dag: Graph, generator: np.random.Generator) -> NDArray[np.int64]:
         """Return some order that fits the DAG and what is known, so that a place nothing decides is anywhere."""
         known = self.knowledge or Knowledge()
         return known.constraints(self.names).arrange(generator.permutation(len(self.names)), dag)
+
+
+def _go_on_unless_interrupted(notes: Sequence[str]) -> None:
+    """Raise if a search was interrupted: it returns the best it has, which must not be counted or gone on from."""
+    if INTERRUPTED in notes:
+        raise KeyboardInterrupt
 
 
 def _found(plan: _Plan, values: Floats, numbers: Sequence[int], n_jobs: int | None) -> Iterator[tuple[int, Found]]:
@@ -256,7 +264,7 @@ def _run(plan: _Plan, values: Floats, number: int) -> tuple[int, Found]:
         warnings.simplefilter("ignore", NumericalWarning)
         try:
             return number, plan.run(values, number)
-        except RfdagError as problem:
+        except UNFIT as problem:
             raise type(problem)(
                 f"{problem} This happened in run {number} of a bootstrap, with the rows that it drew; a larger share "
                 "of the rows (method='subsample'), or fewer columns, may help."

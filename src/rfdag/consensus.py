@@ -28,8 +28,8 @@ def consensus_dag(
 
     A pair becomes an arrow if that is at least as frequent as an open edge between the two, from the most frequent one
     downwards. An arrow that would close a circle is left open, or out if nobody had the pair in any other way. The open
-    edges are then directed so that they make no v-structure which the arrows do not make, if that can be, and few else:
-    nobody had those.
+    edges are then directed so that they make no v-structure which the arrows do not make, since nobody had those; where
+    that cannot be, they make few.
 
     Parameters
     ----------

@@ -89,12 +89,7 @@ def read(
     _require_two_columns(table.names)
     if input == "data":
         _require_two_rows(rows)
-        kind = _moments_instead(table.values)
-        if kind:
-            raise DataError(
-                f"Found a {kind} matrix, it seems: {rows} rows and columns, symmetric. As data its rows would pass for "
-                f"samples; pass input={kind!r} and n_samples=…, the number of rows that it comes from."
-            )
+        _refuse_moments(table.values)
         if in_blocks(columns):
             return table
         check_size(rows, columns)
@@ -133,6 +128,8 @@ def _from_stream(
         _require_some_rows(stream.rows, len(labels))
         _require_two_rows(stream.rows)
         check_size(stream.rows, len(labels))
+    if isinstance(stream, Source) and stream.rows == len(labels):
+        _refuse_moments(np.concatenate([np.array(block) for piece in stream.pieces for block in piece.blocks()]))
     summary = stream.summarise(threads, report)
     _require_some_rows(summary.count, len(labels))
     if not summary.usable:
@@ -166,9 +163,20 @@ def in_memory(source: Any, names: Sequence[Hashable] | None = None, form: TextFo
     if kind:
         raise DataError(
             f"Found a {kind} matrix, it seems: {len(table.values)} rows and columns, symmetric. The rows behind it are "
-            f"needed; only rfdag.learn takes the matrix, with input={kind!r} and n_samples=…."
+            "needed, which a matrix of moments does not have."
         )
     return table
+
+
+def _refuse_moments(values: NDArray[Any]) -> None:
+    """Raise if a matrix of moments has been passed as data."""
+    kind = _moments_instead(values)
+    if kind:
+        other = " (if it is not a precision matrix)" if kind == "covariance" else ""
+        raise DataError(
+            f"Found a {kind} matrix, it seems: {len(values)} rows and columns, symmetric. As data its rows would pass "
+            f"for samples; pass input={kind!r}{other} and n_samples=…, the number of rows that it comes from."
+        )
 
 
 def _moments_instead(values: NDArray[Any]) -> Literal["correlation", "covariance"] | None:
@@ -180,6 +188,9 @@ def _moments_instead(values: NDArray[Any]) -> Literal["correlation", "covariance
     rows, columns = values.shape
     # A row and a column first: few tables that are square get further, and they may be large.
     if rows != columns or columns < 3 or not _alike(values[0], values[:, 0]) or not _alike(values, values.T):
+        return None
+    if (values == values[0]).all(axis=0).any():
+        # A column that does not vary is a complaint of its own.
         return None
     diagonal = np.diag(values).astype(np.float64)
     if not (diagonal > 0).all() or (np.abs(values) > np.sqrt(np.outer(diagonal, diagonal)) * (1 + 1e-9)).any():

@@ -167,7 +167,7 @@ def require_writable(path: str | Path) -> None:
 
 def _unwritable(path: Path, problem: OSError) -> FileError:
     if path.is_dir():
-        why = f"it is a folder. Name a file in it, such as {path / 'report.html'}, or another"
+        why = "it is a folder. Name a file in it, or another"
     elif not path.parent.exists():
         why = f"there is no folder {path.parent}. Make it, or choose a folder that exists"
     else:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from rfdag import exports
 from rfdag.compliance import Compliance, compliance, summed_up
 from rfdag.eliminate.trace import Trace
-from rfdag.errors import GraphError, OptionError
+from rfdag.errors import DataError, GraphError, OptionError
 from rfdag.exchange.exporting import Exporting, Kind
 from rfdag.files import write_text
 from rfdag.graphs.dag import Graph, as_dag
@@ -187,9 +188,12 @@ class Result(Exporting, Plotting):
         """
         if self.moments is None or self.n_samples is None:
             raise OptionError("A BIC needs the moments of the data; this result was learnt or saved without them.")
-        graph = as_dag(dag)
+        graph = as_dag(dag.toarray() if issparse(dag) else dag)
         if graph.shape != self.dag.shape:
             raise GraphError(f"The DAG has {graph.shape[0]} variables, and the result {len(self.names)}.")
+        most = int(graph.sum(axis=0).max(initial=0))
+        if most > self.n_samples - 2:
+            raise DataError(f"A variable of this DAG has {most} parents, too many for {self.n_samples} rows.")
         # Both divide by n then.
         total = self.moments.scales**2 * (self.n_samples - 1) / self.n_samples
         shares = self.moments.regressions(graph).variances / total

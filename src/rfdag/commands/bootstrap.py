@@ -158,8 +158,8 @@ def _tell(found: Bootstrap, edges: Sequence[Any], threshold: float, files: Seque
     )
     frequent = sum(pair.frequency >= SURE for pair in found.pairs)
     console.print(
-        f"\n[bold]{len(found.pairs)} pairs[/bold] were joined at least once, {frequent} in {SURE:.0%} of the runs or "
-        "more",
+        f"\n[bold]{counted(len(found.pairs), 'pair')}[/bold] joined at least once, {frequent} in {SURE:.0%} of the "
+        "runs or more",
         highlight=False,
     )
     pairs = Table("source", "", "target", box=None, pad_edge=True)
@@ -181,8 +181,8 @@ def _tell(found: Bootstrap, edges: Sequence[Any], threshold: float, files: Seque
     console.print(places, highlight=False)
     _tell_rest(console, len(found.ranks) - RANKS_SHOWN)
     console.print(
-        f"\n[bold]Consensus[/bold]: {len(edges)} edges found in {threshold:.0%} of the runs or more; the plain run has "
-        f"{int(found.result.dag.sum())}{_scores(found, threshold)}",
+        f"\n[bold]Consensus[/bold]: {counted(len(edges), 'edge')} found in {threshold:.0%} of the runs or more; the "
+        f"plain run has {int(found.result.dag.sum())}{_scores(found, threshold)}",
         highlight=False,
     )
     print_files(console, files)

@@ -1,7 +1,8 @@
 """The Markov equivalence class under background knowledge: a maximally oriented partially directed graph.
 
 C. Meek: Causal inference and causal explanation with background knowledge, UAI 1995. Directions that are known direct
-others, since a turned edge would make a circle or a v-structure that the class does not have; four rules find them all.
+others, since a turned edge would make a circle or a v-structure that the class does not have; four rules find them all,
+but for what tiers of some variables rule out through variables that have none, which is looked for by itself.
 """
 
 from __future__ import annotations

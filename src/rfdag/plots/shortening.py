@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 KEPT = 4
@@ -18,13 +17,18 @@ def shortened(lines: Sequence[str], longest: int = 18) -> list[str]:
     ['age', 'income of t…usands', '3', '3 (2)']
     >>> shortened(["measurement 1 at the clinic", "measurement 2 at the clinic"], longest=12)
     ['…ent 1 at t…', '…ent 2 at t…']
+    >>> shortened(["3", "3", "3 (2)"])
+    ['3', '3 (3)', '3 (2)']
     """
     texts = _told_apart(lines, [_without_middle(line, longest) for line in lines], longest)
-    taken: Counter[str] = Counter()
-    found = []
+    reserved, taken, found = set(texts), set(), []
     for text in texts:
-        taken[text] += 1
-        found.append(text if taken[text] == 1 else f"{text} ({taken[text]})")
+        shown, number = text, 1
+        while shown in taken or (number > 1 and shown in reserved):
+            number += 1
+            shown = f"{text} ({number})"
+        taken.add(shown)
+        found.append(shown)
     return found
 
 
