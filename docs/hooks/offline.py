@@ -13,8 +13,8 @@ def on_post_page(output: str, *, page: Any, **_: Any) -> str:
 
     >>> on_post_page('<a href="https://example.org">a link is no request</a><img src="figures/soft.svg">', page=None)
     '<a href="https://example.org">a link is no request</a><img src="figures/soft.svg">'
-    >>> LOADED.findall("<script src='https://example.org/a.js'></script>"), LOADED.findall('<img src="//example.org/b">')
-    (['https://example.org/a.js'], ['//example.org/b'])
+    >>> LOADED.findall("<script src='https://x.org/a.js'></script>"), LOADED.findall('<img src="//x.org/b.png">')
+    (['https://x.org/a.js'], ['//x.org/b.png'])
     """
     asked = sorted(set(LOADED.findall(output)))
     if asked:

@@ -7,7 +7,7 @@ but for what tiers of some variables rule out through variables that have none, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -79,12 +79,19 @@ class Oriented:
             self.joined[j].discard(i)
             self.children[i].add(j)
             self.parents[j].add(i)
-            # A rule looks no further than one node beyond the edge it directs.
-            around = {i, j} | self.joined[i] | self.joined[j] | self.children[j] | self.parents[i]
-            around |= self.children[i] | self.parents[j]
-            for a in around:
-                for b in self.joined[a]:
-                    waiting += [pair for pair in ((a, b), (b, a)) if self._follows(*pair)]
+            waiting += [pair for pair in self._concerned(i, j) if self._follows(*pair)]
+
+    def _concerned(self, i: int, j: int) -> Iterator[Edge]:
+        """Yield the edges a – b that a new arrow i → j may direct as a → b, by the part it plays in the rules."""
+        # The first arrow of rule 1.
+        yield from ((j, b) for b in self.joined[j])
+        # The second arrow of rule 2 or 4, or one of rule 3.
+        yield from ((a, j) for a in self.joined[j])
+        # The first arrow of rule 2 or 4.
+        for b in self.children[j]:
+            if b in self.joined[i]:
+                yield i, b
+            yield from ((a, b) for a in self.joined[b] & self.joined[i])
 
     def _follows(self, a: int, b: int) -> bool:
         """Return whether one of the four rules directs a – b as a → b."""
