@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import pty
@@ -10,9 +11,11 @@ import sys
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import rfdag
-from rfdag.commands import choices
+from rfdag.cli import app
+from rfdag.commands import choices, learn, speech
 
 PROGRAM = [sys.executable, "-c", "from rfdag.cli import main; main()"]
 
@@ -41,7 +44,7 @@ def test_simulate_learn_compare(folder, tmp_path):
     assert " → ".join(expected.order) in done.stdout
     assert f"{len(expected.edges)} edges" in done.stdout
     files = {path.name for path in (tmp_path / "found").iterdir()}
-    assert files == {"result.json", "edges.csv", "order.txt", "graph.dot", "graph.graphml"}
+    assert files == {"result.json", "edges.csv", "order.txt", "graph.dot", "graph.graphml"} == set(learn.FILES)
     for name in files:
         assert name in done.stdout
     saved = rfdag.load(tmp_path / "found" / "result.json")
@@ -127,6 +130,68 @@ def test_choices_are_those_of_the_library():
     assert [entry.value for entry in choices.Parents] == list(PARENTS)
     assert [entry.value for entry in choices.Input] == list(INPUTS)
     assert [entry.value for entry in choices.Pairs] == list(PAIRS)
+
+
+@pytest.mark.parametrize("name", learn.FILES)
+@pytest.mark.parametrize("place", ["found", "found/../found", "other/../found"])
+def test_a_report_does_not_take_the_place_of_a_result(folder, tmp_path, monkeypatch, name, place):
+    monkeypatch.setattr("rfdag.learn", lambda *arguments, **options: pytest.fail("it learnt first"))
+    for each in ("found", "other"):
+        (tmp_path / each).mkdir()
+    words = ["learn", folder / "data.csv", "--out", tmp_path / "found", "--report", tmp_path / place / name]
+    done = CliRunner().invoke(app, list(map(str, words)))
+    assert done.exit_code == 2
+    assert f"--out writes {name} into" in done.stderr
+    assert list((tmp_path / "found").iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["a file", "a file above", "a folder called like a file", "read-only"])
+def test_a_folder_that_cannot_be_written_is_seen_before_learning(folder, tmp_path, monkeypatch, kind):
+    monkeypatch.setattr("rfdag.learn", lambda *arguments, **options: pytest.fail("it learnt first"))
+    out = tmp_path / "found"
+    if kind == "a folder called like a file":
+        (out / "graph.dot").mkdir(parents=True)
+    elif kind == "read-only":
+        # Root may write to any folder, so the refusal of a read-only file system is played.
+        def refuse(**options):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+        monkeypatch.setattr("tempfile.TemporaryFile", refuse)
+    else:
+        out.write_text("kept")
+        out = out / "below" if kind == "a file above" else out
+    before = sorted(tmp_path.rglob("*"))
+    done = CliRunner().invoke(app, ["learn", str(folder / "data.csv"), "--out", str(out)])
+    assert done.exit_code == 1
+    assert f"{out} could not be written to" in done.stderr.replace("\n", "")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "There is no file n_samples.csv; check the name.",
+        "There is no file depth=3/part.csv; check the name.",
+        "There is no file rule=rfd.csv; check the name.",
+        "The column 'my n_jobs here' is not there.",
+        'The column "random_state=1" is not there.',
+    ],
+)
+def test_names_of_files_and_columns_are_not_taken_for_options(message):
+    assert speech.spoken(message) == message
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("leave n_samples out. Or give time_limit.", "leave --n-samples out. Or give --time-limit."),
+        ("pass refine=True (or header=False).", "pass --refine (or --no-header)."),
+        ("rule='min-fill' is not 'n_jobs', n_jobs=2 is", "--rule min-fill is not 'n_jobs', --jobs 2 is"),
+        ("Tetrad's n_samples and alpha=0.5.", "Tetrad's --n-samples and --alpha 0.5."),
+    ],
+)
+def test_options_are_spelt_as_on_the_command_line(message, words):
+    assert speech.spoken(message) == words
 
 
 def test_version_and_help_show_defaults():

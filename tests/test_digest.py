@@ -15,8 +15,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
 import rfdag
+from rfdag.cli import app
 from rfdag.commands import digest
 from rfdag.commands.next_steps import Given, next_steps
 from rfdag.files import TextFormat
@@ -170,14 +172,14 @@ def test_doubts_and_knowledge_are_in_the_summary(shown):
     assert lines["Doubt"].split()[0] == result.warnings[0].split()[0]
 
 
-def test_next_steps_carry_the_options_of_the_run():
+def test_a_suggested_bootstrap_carries_the_options_of_the_run():
     rows = sample(linear_sem(random_dag(5, degree=3, rng=1), rng=1), 300, rng=1)
-    result = rfdag.learn(rows, rule="rfd", alpha=0.01, refine=True)
+    result = rfdag.learn(rows, rule="rfd", alpha=0.01, refine=True, random_state=7)
     form = TextFormat(";", ",", False)
     steps = dict(next_steps(result, given(knowledge=Path("known facts.txt"), form=form)))
     assert steps["Keep it"] == "the same command with --out FOLDER"
     assert steps["How sure?"] == (
-        "rfdag bootstrap data.csv --rule rfd --alpha 0.01 --refine --knowledge 'known facts.txt' "
+        "rfdag bootstrap data.csv --rule rfd --alpha 0.01 --refine --seed 7 --knowledge 'known facts.txt' "
         "--delimiter semicolon --decimal , --no-header --out bootstrap"
     )
     assert "How large?" not in steps
@@ -185,6 +187,53 @@ def test_next_steps_carry_the_options_of_the_run():
     assert steps["Look closer"] == "open 'my report.html' in a browser"
     assert "Keep it" not in steps
     assert steps["How large?"].startswith("rfdag effect out/result.json ")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"rule": "rfd", "depth": 2},
+        {"rule": "rfd", "pairs": "neighbours"},
+        {"rule": "gsp", "runs": 2},
+        {"rule": "gsp", "initial": "min-degree"},
+        {"parents": "threshold", "refine": False},
+        {"rescoring": "exact"},
+    ],
+)
+def test_no_bootstrap_is_suggested_that_would_drop_an_option(options):
+    rows = sample(linear_sem(random_dag(5, degree=3, rng=1), rng=1), 300, rng=1)
+    result = rfdag.learn(rows, **options)
+    assert result.edges
+    assert "How sure?" not in dict(next_steps(result, given()))
+
+
+def test_a_suggested_bootstrap_takes_the_penalty_that_was_chosen():
+    rows = sample(linear_sem(random_dag(5, degree=3, rng=1), rng=1), 300, rng=1)
+    result = rfdag.learn(rows, penalty=[3, 4.5])
+    words = shlex.split(dict(next_steps(result, given()))["How sure?"])
+    assert float(words[words.index("--penalty") + 1]) == result.penalty
+
+
+def test_suggested_commands_take_names_and_paths_that_begin_with_hyphens(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = ["-a", "--help", "--range", "-d"]
+    rows = np.random.default_rng(1).normal(size=(400, 4))
+    rows[:, 2] += rows[:, 0] + rows[:, 1]
+    rows[:, 3] += rows[:, 2]
+    np.savetxt("-data.csv", rows, delimiter=",", header=",".join(names), comments="")
+    run = CliRunner().invoke
+    assert run(app, ["learn", "./-data.csv", "--out", "-found"]).exit_code == 0
+    result = rfdag.load(tmp_path / "-found" / "result.json")
+    steps = dict(next_steps(result, given(data=[Path("-data.csv")], out=Path("-found"), report=Path("-page.html"))))
+    assert steps["Look closer"] == "open ./-page.html in a browser"
+    assert steps["How sure?"] == "rfdag bootstrap ./-data.csv --out ./-found/bootstrap"
+    done = run(app, [*shlex.split(steps["How sure?"])[1:], "--runs", "2", "--jobs", "1"])
+    assert done.exit_code == 0, done.output
+    words = shlex.split(steps["How large?"])
+    assert words[2:4] == ["--", "./-found/result.json"]
+    done = run(app, words[1:])
+    assert done.exit_code == 0, done.output
+    assert all(name in done.output for name in words[4:])
 
 
 def test_names_that_cannot_be_typed_are_not_suggested():

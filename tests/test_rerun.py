@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 import rfdag
 from rfdag import simulate
 from rfdag.cli import app
+from rfdag.eliminate.rules import RULES
 from rfdag.report.content import content_of
 from rfdag.report.rerun import rerun
 
@@ -108,6 +109,57 @@ def test_long_knowledge_is_left_to_its_file(folder):
     again = rerun(result)
     assert again.python == "import rfdag\n\nresult = rfdag.learn(data, input='dag', knowledge='knowledge.json')"
     assert "knowledge.json is among the downloads of this page." in again.notes
+
+
+@pytest.mark.parametrize(
+    "names", [list("abcd"), ["it's", 'a "b"', "-c", "d"], [3, 2, 1, 0], [f"{at}" * 900 for at in range(4)]]
+)
+def test_code_names_the_columns_of_an_array(names):
+    rows = rows_of(4, 200)
+    result = rfdag.learn(rows, names=names, knowledge={"roots": [names[0]]}, **QUICK)
+    again = rerun(result)
+    space = {"data": rows}
+    if "names=names" in again.python:
+        assert "names stands for the names of the variables in the order of the columns." in again.notes
+        space["names"] = names
+    exec(again.python, space)
+    assert space["result"].names == result.names
+    assert space["result"].order == result.order
+    assert space["result"].knowledge == result.knowledge
+
+
+def test_numbered_columns_and_columns_of_a_file_are_not_named(folder):
+    assert "names" not in rerun(rfdag.learn(rows_of(4, 200), **QUICK)).python
+    path = "in/my rows.csv"
+    assert "names" not in rerun(rfdag.learn(path, delimiter=";", decimal=",", **QUICK), path).python
+
+
+def test_a_rule_of_the_users_own_is_repeated_in_python_only(monkeypatch):
+    monkeypatch.setitem(RULES, "mine", RULES["min-degree"])
+    rows = rows_of(4, 200)
+    result = rfdag.learn(rows, rule="mine", knowledge={"roots": [1]})
+    again = rerun(result)
+    assert again.command is None
+    assert [note.split(" ")[:2] for note in again.notes] == [["The", "rule"], ["data", "stands"]]
+    space = {"data": rows}
+    exec(again.python, space)
+    assert space["result"].order == result.order
+    assert content_of(result)["run"]["command"] is None
+
+
+def test_a_command_takes_files_that_begin_with_hyphens(folder):
+    pd.DataFrame(rows_of(4, 200), columns=list("abcd")).to_csv("-rows.csv", index=False)
+    Path("-known.json").write_text('{"roots": ["c"]}')
+    Path("-truth.csv").write_text("source,target\na,b\n")
+    files = ["--knowledge", "-known.json", "--truth", "-truth.csv", "--report", "-page.html"]
+    learn_on_the_command_line("./-rows.csv", "--no-refine", *files)
+    page = Path("-page.html")
+    content = block_of(page)
+    words = shlex.split(content["run"]["command"])
+    assert words[2] == "./-rows.csv"
+    page.unlink()
+    learn_on_the_command_line(*words[2:])
+    assert block_of(page)["order"] == content["order"]
 
 
 def test_a_page_counts_one_column_as_one():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -25,7 +26,7 @@ from rfdag.commands.choices import (
 )
 from rfdag.commands.graph_files import GraphFile, dag_over, read_dag
 from rfdag.commands.speech import print_json, printable
-from rfdag.errors import NumericalWarning, OptionError
+from rfdag.errors import FileError, NumericalWarning, OptionError
 
 if TYPE_CHECKING:
     from rfdag.report.rerun import Given
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 MOST_DRAWN = 100_000
 """Edges up to which the files for drawing programs are written."""
+FILES = ("result.json", "edges.csv", "order.txt", "graph.dot", "graph.graphml")
+"""What `--out` writes."""
 
 
 def register(app: typer.Typer, reported: Callable[[Any], Any]) -> None:
@@ -160,10 +163,35 @@ def _looked_at_in_time(given: Given) -> GraphFile | None:
     """Return the truth, if there is one; raise for what cannot be used or written, before a run that may take hours."""
     from rfdag.files import require_writable
 
+    if given.out is not None:
+        _require_folder(given.out)
+    if given.report is not None and _in_folder(given) and given.report.name.casefold() in FILES:
+        raise OptionError(
+            f"--out writes {given.report.name} into {given.out} itself; give the report another name, such as "
+            f"{given.report.with_suffix('.html')}."
+        )
     # A folder that is made for the other files is made for the report too.
     if given.report is not None and not (_in_folder(given) and not given.report.parent.exists()):
         require_writable(given.report)
     return None if given.truth is None else read_dag(given.truth)
+
+
+def _require_folder(folder: Path) -> None:
+    """Raise if the files of a result could not be written into a folder, which is made only after the run."""
+    folder = folder.expanduser()
+    try:
+        nearest = next(place for place in (folder, *folder.parents) if place.exists())
+        with tempfile.TemporaryFile(dir=nearest):
+            pass
+    except OSError as problem:
+        raise FileError(
+            f"{folder} could not be written to ({problem.strerror or problem}); choose a folder that you may write to."
+        ) from None
+    taken = [name for name in FILES if (folder / name).is_dir()]
+    if taken:
+        raise FileError(
+            f"{folder} could not be written to: {taken[0]} in it is a folder. Rename that, or choose another folder."
+        )
 
 
 def _page(result: Result, given: Given, true: GraphFile | None, *, show: bool) -> str:
@@ -192,19 +220,18 @@ def _written(result: Result, given: Given, page: str | None) -> list[Path]:
 
 def _in_folder(given: Given) -> bool:
     """Return whether the report is one of the files of the folder."""
-    return given.out is not None and given.report is not None and given.report.parent == given.out
+    if given.out is None or given.report is None:
+        return False
+    return given.report.expanduser().parent.resolve() == given.out.expanduser().resolve()
 
 
 def _texts(result: Result) -> dict[str, str]:
     """Return the files of a result by name."""
-    texts = {
-        "result.json": result.to_json(),
-        "edges.csv": result.to_csv(),
-        "order.txt": "".join(f"{printable(name)}\n" for name in result.order),
-    }
+    order = "".join(f"{printable(name)}\n" for name in result.order)
+    texts = [result.to_json(), result.to_csv(), order]
     if len(result.edges) <= MOST_DRAWN:
-        texts |= {"graph.dot": result.to_dot(), "graph.graphml": result.to_graphml()}
-    return texts
+        texts += [result.to_dot(), result.to_graphml()]
+    return dict(zip(FILES, texts, strict=False))
 
 
 def _content(result: Result, files: Sequence[Path]) -> dict[str, Any]:

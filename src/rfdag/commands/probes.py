@@ -114,7 +114,7 @@ def threads() -> Answer:
 
 
 def cores_of_container(root: Path = Path("/sys/fs/cgroup")) -> float | None:
-    """Return how many cores' time a container allows, in both versions of cgroups; None if any."""
+    """Return how many cores' time a container allows, in both versions of cgroups; None if there is no limit."""
     with suppress(OSError, ValueError):
         quota, period = (root / "cpu.max").read_text().split()
         return None if quota == "max" else int(quota) / int(period)

@@ -50,6 +50,14 @@ OPTIONS = {
 }
 """Options of the library and their spelling on the command line."""
 FLAGS = ("header", "refine", "corrected")
+_SPEECH = re.compile(
+    # What is quoted, a path and the name of a file are the user's own words, whatever they contain.
+    r"""(?<!\w)(?:'[^']*'|"[^"]*")|[^\s'"]*[/\\][^\s'"]*|[^\s'"]*\.[A-Za-z][^\s'"]*"""
+    # A word needs no quotes in a shell; what else is quoted may.
+    rf"|(?<![\w-])(?P<set>{'|'.join(OPTIONS)})=(?:'(?P<word>[\w-]+)'|(?P<truth>True|False)\b)?"
+    # Only names with an underscore cannot be taken for a word of the sentence.
+    rf"|(?<![\w-])(?P<named>{'|'.join(name for name in OPTIONS if '_' in name)})(?![\w-])"
+)
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
@@ -78,17 +86,22 @@ def spoken(message: str) -> str:
     '--n-samples goes with a matrix; pass --jobs 2 and --no-header.'
     >>> spoken("pass input='data' and decimal=','")
     "pass --input data and --decimal ','"
+    >>> spoken("There is no file n_samples.csv and no column 'n_jobs'.")
+    "There is no file n_samples.csv and no column 'n_jobs'."
     """
-    for name, option in OPTIONS.items():
-        # A word needs no quotes in a shell; what else is quoted may.
-        message = re.sub(rf"\b{name}='([\w-]+)'", rf"{option} \1", message)
-        message = re.sub(rf"\b{name}=", f"{option} ", message)
-        if "_" in name:
-            # Only these names cannot be taken for a word of the sentence.
-            message = re.sub(rf"\b{name}\b", option, message)
-    for flag in FLAGS:
-        message = message.replace(f"--{flag} True", f"--{flag}").replace(f"--{flag} False", f"--no-{flag}")
-    return message
+    return _SPEECH.sub(_said, message)
+
+
+def _said(found: re.Match[str]) -> str:
+    """Return one option as the command line spells it, and what is none as it is."""
+    name = found["set"] or found["named"]
+    if name is None:
+        return found[0]
+    if found["truth"] is not None and name in FLAGS:
+        return f"--{name}" if found["truth"] == "True" else f"--no-{name}"
+    if found["set"] is None:
+        return OPTIONS[name]
+    return f"{OPTIONS[name]} {found['word'] or found['truth'] or ''}"
 
 
 def printable(text: object) -> str:

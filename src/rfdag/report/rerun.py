@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +19,7 @@ FLAGS = {"random_state": "--seed"}
 KNOWLEDGE = "knowledge.json"
 """The file of knowledge that the page offers."""
 LONGEST = 2000
-"""Letters up to which knowledge is written out as code."""
+"""Letters up to which knowledge, and names, are written out as code."""
 
 
 class Given(NamedTuple):
@@ -34,10 +34,10 @@ class Given(NamedTuple):
 
 
 class Rerun(NamedTuple):
-    """Code, a command, and what the reader has to know about the files that they name."""
+    """Code, a command for a POSIX shell if one can do it, and what the reader has to know about what they name."""
 
     python: str
-    command: str
+    command: str | None
     notes: list[str]
 
 
@@ -57,16 +57,38 @@ def rerun(result: Result, data: Any = None, given: Given | None = None) -> Rerun
     paths = [str(path) for path in given.data] if given is not None else _paths(data)
     form = TextFormat() if given is None else given.form
     known_file = KNOWLEDGE if given is None or given.knowledge is None else str(given.knowledge)
-    words = ["rfdag", "learn", *(paths or ["data.csv"]), *form_words(form), *_option_words(_options(result))]
+    options = [*form_words(form), *option_words(_options(result))]
     if result.knowledge is not None:
-        words += ["--knowledge", known_file]
-    words += ["--report", "report.html" if given is None else str(given.report)]
+        options += ["--knowledge", path_word(known_file)]
+    options += ["--report", "report.html" if given is None else path_word(str(given.report))]
     if given is not None and given.truth is not None:
-        words += ["--truth", str(given.truth)]
-    notes = [] if paths else ["data and data.csv stand for the data, which the report was not given as a file."]
-    if result.knowledge is not None and known_file == KNOWLEDGE:
-        notes.append(f"{KNOWLEDGE} is among the downloads of this page.")
-    return Rerun(_python(result, paths, form, known_file), shlex.join(words), notes)
+        options += ["--truth", path_word(str(given.truth))]
+    python = _python(result, paths, form, known_file)
+    command = command_line("learn", [path_word(path) for path in paths or ["data.csv"]], options)
+    again = Rerun(python, command if _is_choice(result.settings.rule) else None, [])
+    return again._replace(notes=_notes(result, paths, known_file, again))
+
+
+def command_line(command: str, arguments: Sequence[str], options: Sequence[str] = ()) -> str:
+    """Return a command as a POSIX shell takes it, whatever its arguments begin with.
+
+    >>> command_line("effect", ["result.json", "a b", "c"], ["--level", "0.9"])
+    "rfdag effect result.json 'a b' c --level 0.9"
+    >>> command_line("effect", ["result.json", "-a", "c"], ["--level", "0.9"])
+    'rfdag effect --level 0.9 -- result.json -a c'
+    """
+    if any(argument.startswith("-") for argument in arguments):
+        return shlex.join(["rfdag", command, *options, "--", *arguments])
+    return shlex.join(["rfdag", command, *arguments, *options])
+
+
+def path_word(path: str) -> str:
+    """Return a path that cannot be taken for an option.
+
+    >>> path_word("-data.csv"), path_word("data.csv")
+    ('./-data.csv', 'data.csv')
+    """
+    return f"./{path}" if path.startswith("-") else path
 
 
 def changed(settings: Settings) -> dict[str, Any]:
@@ -102,15 +124,48 @@ def _options(result: Result) -> dict[str, Any]:
     return given | changed(result.settings)
 
 
-def _option_words(options: dict[str, Any]) -> list[str]:
+def option_words(options: Mapping[str, Any]) -> list[str]:
+    """Return options of `rfdag.learn` in words of the command line.
+
+    >>> option_words({"penalty": (1.0, 2.5), "refine": False, "random_state": 3})
+    ['--penalty', '1,2.5', '--no-refine', '--seed', '3']
+    """
     words = []
     for name, value in options.items():
         if name == "refine":
             words.append("--refine" if value else "--no-refine")
         elif value is not None:
-            spelt = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+            spelt = ",".join(map(_spelt, value)) if isinstance(value, tuple) else _spelt(value)
             words += [FLAGS.get(name, f"--{name.replace('_', '-')}"), spelt]
     return words
+
+
+def _spelt(value: Any) -> str:
+    """Return a value as one would type it: 3 rather than 3.0."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _is_choice(rule: str) -> bool:
+    """Return whether the command line has a rule; one that a user has added is only there in Python."""
+    from rfdag.commands.choices import Rule
+
+    return rule in set(Rule)
+
+
+def _notes(result: Result, paths: list[str], known_file: str, again: Rerun) -> list[str]:
+    """Return what the reader has to know about code and command."""
+    notes = []
+    if again.command is None:
+        notes.append(f"The rule {result.settings.rule!r} is not one of rfdag's own; add it before the code is run.")
+    if not paths:
+        standing = "data stands" if again.command is None else "data and data.csv stand"
+        notes.append(f"{standing} for the data, which the report was not given as a file.")
+    if "names=names" in again.python:
+        notes.append("names stands for the names of the variables in the order of the columns.")
+    is_read = again.command is not None or f"knowledge={KNOWLEDGE!r}" in again.python
+    if result.knowledge is not None and known_file == KNOWLEDGE and is_read:
+        notes.append(f"{KNOWLEDGE} is among the downloads of this page.")
+    return notes
 
 
 def _python(result: Result, paths: list[str], form: TextFormat, known_file: str) -> str:
@@ -118,6 +173,8 @@ def _python(result: Result, paths: list[str], form: TextFormat, known_file: str)
     usual = TextFormat()._asdict()
     options = {name: value for name, value in form._asdict().items() if value != usual[name]} | _options(result)
     arguments = [source, *(f"{name}={value!r}" for name, value in options.items())]
+    if not paths and result.names != tuple(range(len(result.names))):
+        arguments.append(f"names={_names_as_code(result.names)}")
     lines = ["import rfdag", ""]
     if result.knowledge is not None:
         written_out = _as_code(result.knowledge) if known_file == KNOWLEDGE else None
@@ -126,9 +183,20 @@ def _python(result: Result, paths: list[str], form: TextFormat, known_file: str)
     return "\n".join([*lines, f"result = rfdag.learn({', '.join(arguments)})"])
 
 
+def _names_as_code(names: Sequence[Hashable]) -> str:
+    """Return names as a list; the word that stands for them if that is long or they are not plain."""
+    written_out = repr(list(names))
+    return written_out if len(written_out) <= LONGEST and _are_plain(names) else "names"
+
+
+def _are_plain(names: Iterable[Hashable]) -> bool:
+    """Return whether names are what their spelling in code makes."""
+    return all(type(name) in (str, int) for name in names)
+
+
 def _as_code(knowledge: Knowledge) -> str | None:
     """Return knowledge as a call that makes it; None if that is long or its names are not plain."""
-    if not all(type(name) in (str, int) for name in knowledge.variables):
+    if not _are_plain(knowledge.variables):
         return None
     parts = ", ".join(f"{name}={value!r}" for name, value in knowledge.to_dict().items() if value)
     return f"rfdag.Knowledge({parts})" if len(parts) <= LONGEST else None

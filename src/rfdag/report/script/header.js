@@ -21,7 +21,8 @@ function showRun() {
   const settings = Object.entries(run.settings).map(([name, value]) => [name, value === null ? "none" : Array.isArray(value) ? value.join(", ") : String(value), run.changed.includes(name) ? "chosen" : "default"]);
   const timings = Object.entries(run.timings).map(([name, seconds]) => [name, `${seconds.toFixed(3)} s`]);
   const body = find("run-body");
-  body.append(make("h3", { text: "In Python" }), make("pre", { text: run.python }), make("h3", { text: "On the command line" }), make("pre", { text: run.command }));
+  body.append(make("h3", { text: "In Python" }), make("pre", { text: run.python }));
+  if (run.command !== null) body.append(make("h3", { text: "On the command line, in a POSIX shell" }), make("pre", { text: run.command }));
   body.append(...run.notes.map((note) => make("p", { class: "hint", text: note })));
   body.append(make("p", { class: "hint", text: "The same data and settings give the same answer on any number of threads; a time limit is the exception." }));
   body.append(make("h3", { text: "Settings" }), tableOf(["option", "value", ""], settings));
