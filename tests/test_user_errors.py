@@ -289,6 +289,19 @@ def test_a_matrix_of_moments_is_found_in_files_that_are_read_in_pieces(rows, tmp
         rfdag.learn(path)
 
 
+def test_a_square_file_that_is_read_in_pieces_is_data_like_any_other(tmp_path):
+    pytest.importorskip("pyarrow")
+    square = np.random.default_rng(0).normal(size=(12, 12))
+    frame = pd.DataFrame(square, columns=list("abcdefghijkl"))
+    frame.to_parquet(tmp_path / "square.parquet")
+    with pytest.warns(NumericalWarning, match="12 rows are few for 12 columns"):
+        found = rfdag.learn(tmp_path / "square.parquet")
+    with pytest.warns(NumericalWarning):
+        expected = rfdag.learn(frame)
+    assert found.order == expected.order
+    assert np.array_equal(found.dag, expected.dag)
+
+
 def test_constant_columns_are_no_matrix_of_moments():
     with pytest.raises(DataError, match="constant"):
         rfdag.learn(np.ones((4, 4)))

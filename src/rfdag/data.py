@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import numbers
-from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from rfdag import partitions
-from rfdag.errors import DataError, GraphError, OptionError, as_column, as_columns, listed, not_numbers
+from rfdag.complaints import (
+    refuse_duplicates,
+    refuse_missing,
+    refuse_moments,
+    refuse_unusable,
+    require_some_rows,
+    require_two_columns,
+    require_two_rows,
+)
+from rfdag.errors import DataError, GraphError, OptionError, as_columns, listed, not_numbers
 from rfdag.files import Table, TextFormat, read_table
 from rfdag.graphs.dag import Graph, find_cycle
 from rfdag.moments import Moments
@@ -23,7 +31,6 @@ from rfdag.partitions import Partitions
 from rfdag.sources import open_source
 from rfdag.sparse import Sparse, as_sparse, read_sparse
 from rfdag.streaming import Source
-from rfdag.wording import counted
 
 Input = Literal["data", "correlation", "covariance", "precision", "dag"]
 INPUTS = ("data", "correlation", "covariance", "precision", "dag")
@@ -69,6 +76,9 @@ def read(
     if sparse is not None:
         return read_sparse(sparse, input, n_samples, _labels(tuple(range(sparse.shape[-1])), names))
     stream = open_source(source, form, threads) if input == "data" else None
+    if isinstance(stream, Source) and stream.rows == len(stream.names):
+        # As large as what is computed from it: it can be looked at as a whole, and may turn out to be no data.
+        source, form, stream = _put_together(stream), None, None
     if stream is not None:
         if in_blocks(len(stream.names)):
             raise OptionError(
@@ -86,10 +96,10 @@ def read(
     if input == "dag":
         return _oracle(table)
     rows, columns = table.values.shape
-    _require_two_columns(table.names)
+    require_two_columns(table.names)
     if input == "data":
-        _require_two_rows(rows)
-        _refuse_moments(table.values)
+        require_two_rows(rows)
+        refuse_moments(table.values)
         if in_blocks(columns):
             return table
         check_size(rows, columns)
@@ -121,21 +131,19 @@ def _from_stream(
 ) -> Moments:
     """Return the moments of what is read in pieces."""
     labels = _labels(stream.names, names)
-    _require_two_columns(labels)
+    require_two_columns(labels)
     if any(stream.missing):
-        _refuse_missing(labels, stream.missing, [])
+        refuse_missing(labels, stream.missing, [])
     if stream.rows is not None:
-        _require_some_rows(stream.rows, len(labels))
-        _require_two_rows(stream.rows)
+        require_some_rows(stream.rows, len(labels))
+        require_two_rows(stream.rows)
         check_size(stream.rows, len(labels))
-    if isinstance(stream, Source) and stream.rows == len(labels):
-        _refuse_moments(np.concatenate([np.array(block) for piece in stream.pieces for block in piece.blocks()]))
     summary = stream.summarise(threads, report)
-    _require_some_rows(summary.count, len(labels))
+    require_some_rows(summary.count, len(labels))
     if not summary.usable:
         infinite = [name for name, count in zip(labels, summary.infinite, strict=True) if count]
-        _refuse_missing(labels, summary.missing.tolist(), infinite, summary.holed)
-    _require_two_rows(summary.count)
+        refuse_missing(labels, summary.missing.tolist(), infinite, summary.holed)
+    require_two_rows(summary.count)
     if stream.rows is None:
         check_size(summary.count, len(labels))
     return Moments.from_summary(summary, labels)
@@ -150,77 +158,19 @@ def in_memory(source: Any, names: Sequence[Hashable] | None = None, form: TextFo
     if isinstance(source, Moments) or hasattr(type(source), "adj"):
         raise DataError(f"Found a {type(source).__name__}, which has no rows; pass data, one row per sample.")
     stream = open_source(source, form, threads=1)
-    if isinstance(stream, Source):
-        blocks = [np.array(block) for piece in stream.pieces for block in piece.blocks()]
-        table = Table(np.concatenate([np.empty((0, len(stream.names))), *blocks]), stream.names)
-    else:
-        table = as_table(source, form)
+    table = _put_together(stream) if isinstance(stream, Source) else as_table(source, form)
     table = Table(table.values, _labels(table.names, names))
     refuse_unusable(table)
-    _require_two_columns(table.names)
-    _require_two_rows(len(table.values))
-    kind = _moments_instead(table.values)
-    if kind:
-        raise DataError(
-            f"Found a {kind} matrix, it seems: {len(table.values)} rows and columns, symmetric. The rows behind it are "
-            "needed, which a matrix of moments does not have."
-        )
+    require_two_columns(table.names)
+    require_two_rows(len(table.values))
+    refuse_moments(table.values, rows_needed=True)
     return table
 
 
-def _refuse_moments(values: NDArray[Any]) -> None:
-    """Raise if a matrix of moments has been passed as data."""
-    kind = _moments_instead(values)
-    if kind:
-        other = " (if it is not a precision matrix)" if kind == "covariance" else ""
-        raise DataError(
-            f"Found a {kind} matrix, it seems: {len(values)} rows and columns, symmetric. As data its rows would pass "
-            f"for samples; pass input={kind!r}{other} and n_samples=…, the number of rows that it comes from."
-        )
-
-
-def _moments_instead(values: NDArray[Any]) -> Literal["correlation", "covariance"] | None:
-    """Return which matrix of moments has been passed as data, if one has.
-
-    >>> _moments_instead(np.array([[1.0, 0.2, 0.1], [0.2, 1.0, 0.3], [0.1, 0.3, 1.0]]))
-    'correlation'
-    """
-    rows, columns = values.shape
-    # A row and a column first: few tables that are square get further, and they may be large.
-    if rows != columns or columns < 3 or not _alike(values[0], values[:, 0]) or not _alike(values, values.T):
-        return None
-    if (values == values[0]).all(axis=0).any():
-        # A column that does not vary is a complaint of its own.
-        return None
-    diagonal = np.diag(values).astype(np.float64)
-    if not (diagonal > 0).all() or (np.abs(values) > np.sqrt(np.outer(diagonal, diagonal)) * (1 + 1e-9)).any():
-        return None
-    return "correlation" if _alike(diagonal, np.ones(columns)) else "covariance"
-
-
-def _alike(a: NDArray[Any], b: NDArray[Any]) -> bool:
-    return bool(np.allclose(a, b, rtol=1e-12, atol=0.0))
-
-
-def _require_two_columns(names: Sequence[Hashable]) -> None:
-    if len(names) == 0:
-        raise DataError("Found 0 feature(s) while a minimum of 1 is required.")
-    if len(names) < 2:
-        raise DataError(
-            f"Found 1 feature(s), the column {names[0]!r} (n_features=1); an order needs at least two columns."
-        )
-
-
-def _require_some_rows(rows: int, columns: int) -> None:
-    if rows == 0:
-        raise DataError(
-            f"Found 0 sample(s) (shape=({rows}, {columns})) while a minimum of 1 is required: the table is empty."
-        )
-
-
-def _require_two_rows(rows: int) -> None:
-    if rows < 2:
-        raise DataError(f"Found {rows} sample(s) (n_samples={rows}); learning needs many rows.")
+def _put_together(stream: Source) -> Table:
+    """Return all rows of what comes in pieces, which can be read once."""
+    blocks = [np.array(block) for piece in stream.pieces for block in piece.blocks()]
+    return Table(np.concatenate([np.empty((0, len(stream.names))), *blocks]), stream.names)
 
 
 def as_table(source: Any, form: TextFormat | None = None) -> Table:
@@ -235,9 +185,9 @@ def as_table(source: Any, form: TextFormat | None = None) -> Table:
         source = _whole_table(source)
     # These two allow a name twice, which narwhals refuses without saying which.
     if nw.dependencies.is_pandas_dataframe(source):
-        _refuse_duplicates(list(source.columns))
+        refuse_duplicates(list(source.columns))
     elif nw.dependencies.is_pyarrow_table(source):
-        _refuse_duplicates(source.column_names)
+        refuse_duplicates(source.column_names)
     frame = nw.from_native(source, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
@@ -286,7 +236,7 @@ def _with_rows_like_columns(matrix: Any) -> Any:
     rows, columns = list(matrix.index), list(matrix.columns)
     if rows == columns:
         return matrix
-    _refuse_duplicates(columns)
+    refuse_duplicates(columns)
     # Columns may be called 2, 0, 1: rows that only count from 0 are no labels, but those that were given are.
     if len(rows) == len(columns) and set(rows) == set(columns) and not isinstance(matrix.index, pandas.RangeIndex):
         return matrix.loc[columns]
@@ -406,41 +356,5 @@ def _labels(found: tuple[Hashable, ...], names: Sequence[Hashable] | None) -> tu
         if unhashable:
             raise OptionError(f"A name is text, a number or another hashable value, not {listed(unhashable)}.")
         found = tuple(names)
-    _refuse_duplicates(found)
+    refuse_duplicates(found)
     return found
-
-
-def _refuse_duplicates(names: Sequence[Hashable]) -> None:
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise DataError(f"Several columns are called {listed(twice)}; give every column a name of its own.")
-
-
-def refuse_unusable(table: Table) -> None:
-    """Raise if the table is empty or has missing or infinite values."""
-    values = table.values
-    _require_some_rows(*values.shape)
-    if values.shape[1] == 0:
-        raise DataError(f"Found 0 feature(s) (shape={values.shape}) while a minimum of 1 is required.")
-    # Sums let one pass find a NaN or infinity without a mask as large as the table.
-    with np.errstate(over="ignore", invalid="ignore"):
-        suspicious = values.dtype.kind == "f" and not np.isfinite(values.sum(axis=0)).all()
-    if suspicious and not np.isfinite(values).all():
-        holes = np.isnan(values)
-        infinite = [name for name, column in zip(table.names, values.T, strict=True) if np.isinf(column).any()]
-        _refuse_missing(table.names, holes.sum(axis=0).tolist(), infinite, int(holes.any(axis=1).sum()))
-
-
-def _refuse_missing(
-    names: Sequence[Hashable], missing: Sequence[int], infinite: list[Hashable], rows: int | None = None
-) -> NoReturn:
-    """Raise, naming the columns with missing values, how many rows have any (if known), and those with infinities."""
-    holes = {name: count for name, count in zip(names, missing, strict=True) if count}
-    sentences = []
-    if holes:
-        counts = ", ".join(f"{count} in {as_column(name)}" for name, count in list(holes.items())[:5])
-        concerned = "" if rows is None else f"; {counted(rows, 'row')} concerned"
-        sentences.append(f"missing values (NaN) in {as_columns(holes)} ({counts}{concerned})")
-    if infinite:
-        sentences.append(f"infinite values (inf) in {as_columns(infinite)}")
-    raise DataError(f"Found {' and '.join(sentences)}. Drop these rows or columns, or fill the values in first.")

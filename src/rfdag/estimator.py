@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rfdag.data import as_table, places_of, refuse_unusable
+from rfdag.complaints import refuse_unusable
+from rfdag.data import as_table, places_of
 from rfdag.knowledge import Knowledge
 from rfdag.learning import learn
 from rfdag.result import Result

@@ -190,7 +190,8 @@ class LinearModel:
 
     def _aligned(self, data: Any) -> Floats:
         """Return the rows with their columns in the order of the model."""
-        from rfdag.data import as_table, is_numbered, places_of, refuse_unusable
+        from rfdag.complaints import refuse_unusable
+        from rfdag.data import as_table, is_numbered, places_of
 
         table = as_table(data)
         refuse_unusable(table)

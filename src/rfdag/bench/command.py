@@ -112,7 +112,8 @@ def _on_own_data(
 ) -> None:
     from rfdag.bench import harness, tables
     from rfdag.bench.workloads import Drawn, Workload
-    from rfdag.data import as_table, refuse_unusable
+    from rfdag.complaints import refuse_unusable
+    from rfdag.data import as_table
     from rfdag.moments import Moments
     from rfdag.progress import Progress
 
