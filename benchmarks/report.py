@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rfdag.bench.tables import Row, csv_text, markdown, provenance
-from rfdag.files import write_text
+from rfdag.writing import write_text
 
 __all__ = ["RESULTS", "ROOT", "markdown", "provenance", "update_section", "write_tables"]
 

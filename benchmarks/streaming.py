@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from report import RESULTS, markdown, provenance
-from rfdag.files import write_text
 from rfdag.simulate import linear_sem, random_dag, sample
+from rfdag.writing import write_text
 
 MEAN = 1e6
 GROUP = 2**17

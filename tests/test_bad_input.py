@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import rfdag
-from rfdag import files
+from rfdag import files, writing
 from rfdag.errors import DataError, FileError, GraphError, MatrixError, OptionError, RfdagError
 
 
@@ -413,7 +413,7 @@ def test_output_that_cannot_be_written(rows, tmp_path):
     with refuses(FileError, "could not be written"):
         found.save(blocked / "r.json")
     with refuses(FileError, "could not be written to"):
-        files.write_folder(blocked, {"a.txt": "a"})
+        writing.write_folder(blocked, {"a.txt": "a"})
     assert sorted(path.name for path in tmp_path.iterdir()) == ["blocked"]
 
 
@@ -421,12 +421,12 @@ def test_a_folder_is_written_whole_or_not_at_all(tmp_path):
     (tmp_path / "first.txt").write_text("old")
     (tmp_path / "second.txt").mkdir()
     with refuses(FileError, "no folders called like the files"):
-        files.write_folder(tmp_path, {"first.txt": "new", "second.txt": "new", "third.txt": "new"})
+        writing.write_folder(tmp_path, {"first.txt": "new", "second.txt": "new", "third.txt": "new"})
     assert (tmp_path / "first.txt").read_text() == "old"
     assert (tmp_path / "second.txt").is_dir()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["first.txt", "second.txt"]
     (tmp_path / "second.txt").rmdir()
-    written = files.write_folder(tmp_path, {"first.txt": "new", "second.txt": "new"})
+    written = writing.write_folder(tmp_path, {"first.txt": "new", "second.txt": "new"})
     assert [path.read_text() for path in written] == ["new", "new"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["first.txt", "second.txt"]
 
@@ -440,6 +440,6 @@ def test_a_failed_write_leaves_the_old_file_alone(tmp_path, monkeypatch):
 
     monkeypatch.setattr("pathlib.Path.replace", full)
     with refuses(FileError, "No space left"):
-        files.write_text(path, "new")
+        writing.write_text(path, "new")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]

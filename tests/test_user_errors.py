@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import rfdag
-from rfdag import files
+from rfdag import writing
 from rfdag.cli import app
 from rfdag.errors import DataError, FileError, GraphError, NumericalWarning, OptionError
 
@@ -173,7 +173,7 @@ def test_a_disk_that_fills_up_leaves_the_old_report(learnt, tmp_path, monkeypatc
 
 def test_text_that_cannot_be_encoded_leaves_nothing(tmp_path):
     with pytest.raises(UnicodeEncodeError):
-        files.write_text(tmp_path / "x.txt", "\ud800")
+        writing.write_text(tmp_path / "x.txt", "\ud800")
     assert left_in(tmp_path) == []
 
 

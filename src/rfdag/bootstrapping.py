@@ -195,8 +195,8 @@ class _Plan:
         """
         generator = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(number,)))
         columns = generator.permutation(len(self.names))
-        names = tuple(self.names[at] for at in columns)
-        constraints = self.knowledge.constraints(names) if self.knowledge else None
+        demands = (self.knowledge or Knowledge()).constraints([self.names[at] for at in columns])
+        constraints = demands if self.knowledge else None
         for draw in range(DRAWS):
             moments = drawn_moments(values, self.names, columns, self.sampling, generator)
             try:
@@ -208,11 +208,14 @@ class _Plan:
                     raise
         place = np.argsort(columns)
         classes = oriented_class(learnt.dag, constraints)
-        dag, classes = (graph[np.ix_(place, place)] for graph in (learnt.dag, classes))
+        classes = classes[np.ix_(place, place)]
+        # Some order that fits the DAG and what is known, so that a place nothing decides is anywhere.
+        wish = generator.permutation(len(self.names))
+        order = columns[demands.arrange(place[wish], learnt.dag)]
         return {
             "directed": np.argwhere(classes == 1).tolist(),
             "undirected": np.argwhere(np.triu(classes == 2)).tolist(),
-            "order": self._order(dag, generator).tolist(),
+            "order": order.tolist(),
         }
 
     def _learn(self, moments: Moments, constraints: Constraints | None, generator: np.random.Generator) -> Learnt:
@@ -224,11 +227,6 @@ class _Plan:
             learnt = learn_whole(moments, settings, 1, deadline, Progress(False), constraints)
         _go_on_unless_interrupted(learnt.notes)
         return learnt
-
-    def _order(self, dag: Graph, generator: np.random.Generator) -> NDArray[np.int64]:
-        """Return some order that fits the DAG and what is known, so that a place nothing decides is anywhere."""
-        known = self.knowledge or Knowledge()
-        return known.constraints(self.names).arrange(generator.permutation(len(self.names)), dag)
 
 
 def _go_on_unless_interrupted(notes: Sequence[str]) -> None:

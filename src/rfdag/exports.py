@@ -11,7 +11,7 @@ import narwhals.stable.v1 as nw
 
 from rfdag import exchange
 from rfdag.errors import OptionError
-from rfdag.files import csv_text
+from rfdag.writing import csv_text
 
 if TYPE_CHECKING:
     import networkx

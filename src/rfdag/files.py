@@ -1,14 +1,12 @@
-"""Files on disk: tables read with care, text written whole or not at all."""
+"""Files on disk: tables and edges, read with care."""
 
 from __future__ import annotations
 
 import csv
 import math
-import os
-import tempfile
 import warnings
 import zipfile
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -99,119 +97,6 @@ def read_edges(path: str | Path) -> set[tuple[str, str]]:
         if len(row) < 2:
             raise FileError(f"{path}, line {line}: an edge needs a source and a target.")
     return {(row[0].strip(), row[1].strip()) for _, row in rows[1:]}
-
-
-def csv_text(header: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table as CSV.
-
-    >>> print(csv_text(["name", "weight"], [["a,b", 0.5]]), end="")
-    name,weight
-    "a,b",0.5
-    """
-    lines = _Lines()
-    # The writer sets quotes around what its own end of a line has in it: so a name keeps its carriage return.
-    writer = csv.writer(lines, lineterminator="\r\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return "".join(lines)
-
-
-class _Lines(list[str]):
-    """Lines that a writer of CSV has ended, ended as everywhere else."""
-
-    def write(self, line: str) -> None:
-        self.append(line.removesuffix("\r\n") + "\n")
-
-
-def write_text(path: str | Path, text: str) -> Path:
-    """Write a text file so that it appears whole or not at all; return its path."""
-    with ready_to_write(path, text) as written:
-        return written
-
-
-@contextmanager
-def ready_to_write(path: str | Path, text: str) -> Iterator[Path]:
-    """Write a text beside the place where it is to appear, which it does when all that is done meanwhile succeeds."""
-    path = Path(path).expanduser()
-    temporary = None
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", dir=path.parent, prefix=f".{path.name[:100]}.", encoding="utf-8", newline="", delete=False
-        ) as handle:
-            temporary = Path(handle.name)
-            handle.write(text)
-        # A temporary file is private; the finished one follows the user's own mask.
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
-        yield path
-        temporary.replace(path)
-    except OSError as problem:
-        raise _unwritable(path, problem) from None
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
-
-
-def require_writable(path: str | Path) -> None:
-    """Raise if a file could not be written here, so that nothing is computed in vain."""
-    path = Path(path).expanduser()
-    try:
-        if path.is_dir():
-            raise IsADirectoryError
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
-    except OSError as problem:
-        raise _unwritable(path, problem) from None
-
-
-def _unwritable(path: Path, problem: OSError) -> FileError:
-    if path.is_dir():
-        why = "it is a folder. Name a file in it, or another"
-    elif not path.parent.exists():
-        why = f"there is no folder {path.parent}. Make it, or choose a folder that exists"
-    else:
-        why = f"{problem.strerror or problem}. Choose a folder that you may write to, with room for the file"
-    return FileError(f"{path} could not be written: {why}.")
-
-
-def write_folder(folder: str | Path, contents: Mapping[str, str | bytes]) -> list[Path]:
-    """Write several files into a folder, made if need be: all of them, or none; return their paths."""
-    folder = Path(folder).expanduser()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".rfdag.") as staging:
-            new, old = Path(staging) / "new", Path(staging) / "old"
-            new.mkdir()
-            old.mkdir()
-            for name, content in contents.items():
-                (new / name).write_bytes(content.encode() if isinstance(content, str) else content)
-            return _move_in(folder, list(contents), new, old)
-    except OSError as problem:
-        raise FileError(
-            f"{folder} could not be written to ({problem.strerror or problem}); choose a folder that you may "
-            "write to, with no folders called like the files."
-        ) from None
-
-
-def _move_in(folder: Path, names: list[str], new: Path, old: Path) -> list[Path]:
-    """Move files from ``new`` into the folder, what they replace to ``old``; undo it all if one fails."""
-    moved: list[str] = []
-    try:
-        for name in names:
-            if (folder / name).exists():
-                (folder / name).replace(old / name)
-            moved.append(name)
-            (new / name).replace(folder / name)
-            if (old / name).is_dir():
-                raise IsADirectoryError(21, f"{name} is a folder")
-    except OSError:
-        for name in moved:
-            (folder / name).unlink(missing_ok=True)
-            if (old / name).exists():
-                (old / name).replace(folder / name)
-        raise
-    return [folder / name for name in names]
 
 
 def _require_memory(path: Path, needed: float) -> None:

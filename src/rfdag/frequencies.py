@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from rfdag import exports, storage
 from rfdag.consensus import consensus_dag, require_threshold
-from rfdag.files import write_text
 from rfdag.graphs.dag import Graph
 from rfdag.resampling import Sampling
 from rfdag.result import SAVE_MOMENTS_UP_TO, Result
 from rfdag.wording import counted
+from rfdag.writing import write_text
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

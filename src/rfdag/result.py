@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,8 @@ from rfdag import exports
 from rfdag.compliance import Compliance, compliance, summed_up
 from rfdag.eliminate.trace import Trace
 from rfdag.errors import DataError, GraphError, OptionError
+from rfdag.estimating import Estimating
 from rfdag.exchange.exporting import Exporting, Kind
-from rfdag.files import write_text
 from rfdag.graphs.dag import Graph, as_dag
 from rfdag.graphs.meek import oriented_class
 from rfdag.graphs.sparse import entries_at, freeze
@@ -30,12 +30,11 @@ from rfdag.refine.path import PathPoint
 from rfdag.refine.portfolio import Attempt
 from rfdag.settings import Settings
 from rfdag.wording import counted
+from rfdag.writing import write_text
 
 if TYPE_CHECKING:
     import networkx
 
-    from rfdag.effects.estimates import Effect, EffectRange
-    from rfdag.model import LinearModel
 
 SAVE_MOMENTS_UP_TO = 200
 """Number of variables up to which moments are saved unless asked otherwise."""
@@ -59,7 +58,7 @@ class Edge(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Result(Exporting, Plotting):
+class Result(Estimating, Exporting, Plotting):
     """A causal order, the DAG it induces, and how they were found.
 
     Attributes
@@ -219,97 +218,6 @@ class Result(Exporting, Plotting):
         directed = (entries_at(self.cpdag, sources, targets) == 1).tolist()
         ends = ([self.names[at] for at in places.tolist()] for places in (sources, targets))
         return tuple(map(Edge, *ends, weights, partial, gains, directed))
-
-    def model(self) -> LinearModel:
-        """Return the fitted linear Gaussian model: to sample from, to intervene on, to weigh other data with.
-
-        Coefficients and noise variances are those of the regressions on parents (maximum likelihood), in the units of
-        the data where these are known; ``model.units`` tells.
-
-        Examples
-        --------
-        >>> import rfdag
-        >>> data = rfdag.simulate.sample(rfdag.simulate.linear_sem([[0, 0, 1], [0, 0, 1], [0, 0, 0]], rng=1), 500)
-        >>> model = rfdag.learn(data, names=["rain", "sprinkler", "wet"]).model()
-        >>> model.do({"rain": 2.0}).mean().shape, model.sample(3).values.shape, model.units
-        ((3,), (3, 3), 'data')
-        """
-        from rfdag.model import LinearModel
-
-        return LinearModel.of(self)
-
-    def effect(
-        self,
-        cause: Hashable,
-        outcome: Hashable,
-        *,
-        adjustment: Literal["optimal", "parents"] = "optimal",
-        level: float = 0.95,
-    ) -> Effect:
-        """Return the total effect of one variable on another, by adjustment read off the DAG.
-
-        It is the coefficient of the cause when the outcome is regressed on it and on the adjustment set, in the units
-        of the data, and exactly 0 when the DAG has no directed path from cause to outcome.
-
-        Parameters
-        ----------
-        cause
-            Name of a variable.
-        outcome
-            Name of another.
-        adjustment
-            "optimal" adjusts for the set that gives the least variance, "parents" for the parents of the cause.
-        level
-            Probability that the confidence interval is made for.
-
-        Returns
-        -------
-        Effect
-            The estimate with its standard error, confidence interval and adjustment set. The error is that of the
-            regression alone: it takes the graph as given.
-
-        Examples
-        --------
-        >>> import rfdag
-        >>> data = rfdag.simulate.sample(rfdag.simulate.linear_sem([[0, 0, 1], [0, 0, 1], [0, 0, 0]], rng=1), 500)
-        >>> result = rfdag.learn(data, names=["rain", "sprinkler", "wet"])
-        >>> result.effect("rain", "wet").adjustment, result.effect("wet", "rain").estimate
-        (('sprinkler',), 0.0)
-        """
-        from rfdag.effects.estimates import effect
-
-        return effect(self, cause, outcome, adjustment=adjustment, level=level)
-
-    def effect_range(self, cause: Hashable, outcome: Hashable, *, level: float = 0.95) -> EffectRange:
-        """Return the total effects that the equivalence class leaves possible (IDA of Maathuis et al., 2009).
-
-        The DAGs of the class differ in the parents that they give the cause. Every set it can have is tried, and the
-        effect estimated by adjusting for it; where the class leaves nothing open there is one.
-
-        Parameters
-        ----------
-        cause
-            Name of a variable.
-        outcome
-            Name of another.
-        level
-            Probability that the confidence intervals are made for.
-
-        Returns
-        -------
-        EffectRange
-            ``possible`` (each with ``parents`` and ``effect``), ``estimates``, ``low`` and ``high``.
-
-        Examples
-        --------
-        >>> import rfdag
-        >>> result = rfdag.learn([[1, 0.5], [0.5, 1]], input="correlation", n_samples=100, names=["a", "b"])
-        >>> [(each.parents, round(each.effect.estimate, 3)) for each in result.effect_range("a", "b").possible]
-        [((), 0.5), (('b',), 0.0)]
-        """
-        from rfdag.effects.estimates import effect_range
-
-        return effect_range(self, cause, outcome, level=level)
 
     def to_networkx(self, graph: Kind = "dag") -> networkx.DiGraph:
         """Return a networkx.DiGraph: the DAG with coefficients as edge attributes, or the CPDAG.

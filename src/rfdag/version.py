@@ -13,6 +13,7 @@ AROUND = (
     "cli.py",
     "commands",
     "effects",
+    "estimating.py",
     "exchange",
     "experiments",
     "journal.py",
@@ -21,6 +22,7 @@ AROUND = (
     "report",
     "wording.py",
     "workers.py",
+    "writing.py",
 )
 """Parts of the package that call on what computes a result, or show and carry on what it found."""
 

@@ -41,3 +41,17 @@ def with_nearest(unknown: Iterable[Hashable], names: Iterable[Hashable]) -> str:
         return repr(name) if near is None else f"{name!r} (nearest: {near!r})"
 
     return listed(unknown, shown=shown)
+
+
+def without_middle(text: str, longest: int, tail: int | None = None) -> str:
+    """Return a text in at most so many letters, without its middle if need be; ``tail`` of them are its end's.
+
+    >>> without_middle("rain", 9), without_middle("temperature_north", 9)
+    ('rain', 'temp…orth')
+    >>> without_middle("temperature_north", 9, tail=3)
+    'tempe…rth'
+    """
+    if len(text) <= longest:
+        return text
+    tail = (longest - 1) // 2 if tail is None else tail
+    return f"{text[: longest - 1 - tail]}…{text[len(text) - tail :]}"

@@ -151,7 +151,7 @@ def _tell_missing(contenders: Sequence[str] | None, settings: Settings) -> None:
 
 def _tell(rows: Sequence[Row], cells: Sequence[Cell], settings: Settings, out: Path | None, as_json: bool) -> None:
     from rfdag.bench import tables
-    from rfdag.files import write_folder
+    from rfdag.writing import write_folder
 
     if not rows:
         return

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from statistics import fmean, median
 
-from rfdag import files
+from rfdag import writing
 from rfdag.bench.cells import Cell
 from rfdag.bench.contenders import CONTENDERS
 from rfdag.bench.rulers import RULERS
@@ -79,7 +79,7 @@ def csv_text(rows: Sequence[Row]) -> str:
     3,0.5
     """
     header = list(rows[0])
-    return files.csv_text(header, ([row[name] for name in header] for row in rows))
+    return writing.csv_text(header, ([row[name] for name in header] for row in rows))
 
 
 def markdown(rows: Sequence[Row]) -> str:

@@ -19,6 +19,7 @@ from rfdag.wording import counted
 
 if TYPE_CHECKING:
     from rfdag.frequencies import Bootstrap
+    from rfdag.graphs.dag import Graph
 
 CONSENSUS = ("source", "target", "frequency", "direction_frequency")
 PAIRS_SHOWN = 40
@@ -116,26 +117,27 @@ def bootstrap(
     except KeyboardInterrupt:
         _tell_stopped(out)
         raise typer.Exit(130) from None
-    edges = _consensus(found, threshold)
+    consensus = found.consensus(threshold)
+    edges = _edges(found, consensus)
     files = _write(found, edges, out) if out is not None else []
     if as_json:
         _print_json(found, edges, files)
     else:
-        _tell(found, edges, threshold, files)
+        _tell(found, consensus, threshold, files)
 
 
-def _consensus(found: Bootstrap, threshold: float) -> list[tuple[Hashable, Hashable, float, float]]:
+def _edges(found: Bootstrap, consensus: Graph) -> list[tuple[Hashable, Hashable, float, float]]:
     """Return the edges of the consensus, with the frequencies of the pair and of the direction."""
     often, directions = found.edge_frequency, found.direction_frequency
     return [
         (found.names[i], found.names[j], float(often[i, j]), float(directions[i, j]))
-        for i, j in zip(*map(list, found.consensus(threshold).nonzero()), strict=True)
+        for i, j in zip(*map(list, consensus.nonzero()), strict=True)
     ]
 
 
 def _write(found: Bootstrap, edges: Sequence[Sequence[Any]], out: Path) -> list[Path]:
-    from rfdag.files import csv_text, write_folder
     from rfdag.frequencies import Pair, Rank
+    from rfdag.writing import csv_text, write_folder
 
     return write_folder(
         out.expanduser(),
@@ -148,7 +150,7 @@ def _write(found: Bootstrap, edges: Sequence[Sequence[Any]], out: Path) -> list[
     )
 
 
-def _tell(found: Bootstrap, edges: Sequence[Any], threshold: float, files: Sequence[Path]) -> None:
+def _tell(found: Bootstrap, consensus: Graph, threshold: float, files: Sequence[Path]) -> None:
     from rfdag.frequencies import SURE, drawn_in_words
 
     console = Console()
@@ -181,19 +183,19 @@ def _tell(found: Bootstrap, edges: Sequence[Any], threshold: float, files: Seque
     console.print(places, highlight=False)
     _tell_rest(console, len(found.ranks) - RANKS_SHOWN)
     console.print(
-        f"\n[bold]Consensus[/bold]: {counted(len(edges), 'edge')} found in {threshold:.0%} of the runs or more; the "
-        f"plain run has {int(found.result.dag.sum())}{_scores(found, threshold)}",
+        f"\n[bold]Consensus[/bold]: {counted(int(consensus.sum()), 'edge')} found in {threshold:.0%} of the runs or "
+        f"more; the plain run has {int(found.result.dag.sum())}{_scores(found, consensus)}",
         highlight=False,
     )
     print_files(console, files)
 
 
-def _scores(found: Bootstrap, threshold: float) -> str:
+def _scores(found: Bootstrap, consensus: Graph) -> str:
     """Say what the consensus is worth on all rows, where graphs were judged by BIC."""
     plain = found.result
     if plain.score is None or plain.moments is None:
         return ""
-    return f". BIC on all rows: {plain.score_of(found.consensus(threshold)):.1f}, of the plain run {plain.score:.1f}"
+    return f". BIC on all rows: {plain.score_of(consensus):.1f}, of the plain run {plain.score:.1f}"
 
 
 def _tell_stopped(out: Path | None) -> None:

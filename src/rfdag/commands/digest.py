@@ -14,7 +14,7 @@ from rfdag.commands.next_steps import Step, strongest
 from rfdag.commands.speech import escape, print_files, printable
 from rfdag.compliance import summed_up
 from rfdag.result import Edge, Result
-from rfdag.wording import counted
+from rfdag.wording import counted, without_middle
 
 STATISTICS = {"coefficient": "coefficient", "partial_correlation": "partial corr.", "gain": "BIC gain"}
 EDGES_SHOWN = 60
@@ -48,11 +48,7 @@ def shortened(name: object, limit: int) -> str:
     >>> shortened("rain", 9), shortened("temperature_north", 9)
     ('rain', 'temp…orth')
     """
-    text = printable(name)
-    if len(text) <= limit:
-        return text
-    kept = limit - 1
-    return f"{text[: kept - kept // 2]}…{text[len(text) - kept // 2 :]}"
+    return without_middle(printable(name), limit)
 
 
 def _tell_pipe(console: Console, result: Result, files: Sequence[Path]) -> None:

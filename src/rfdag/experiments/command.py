@@ -110,8 +110,8 @@ def _run(
     """
     from rfdag.experiments.pages import Outcome
     from rfdag.experiments.running import Run
-    from rfdag.files import write_folder
     from rfdag.progress import Progress
+    from rfdag.writing import write_folder
 
     outcomes, written = [], []
     try:
@@ -164,7 +164,7 @@ def _costs(studies: Sequence[Study], scope: Scope, folder: Path) -> list[float]:
 def _collect(outcomes: Sequence[Outcome], folder: Path, page: Path) -> Path:
     """Write the page that collects the figures."""
     from rfdag.experiments.pages import collected
-    from rfdag.files import write_text
+    from rfdag.writing import write_text
 
     way = os.path.relpath(folder, page.parent)
     return write_text(page, collected(outcomes, "" if way == "." else f"{Path(way).as_posix()}/"))

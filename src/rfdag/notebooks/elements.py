@@ -6,6 +6,8 @@ import html
 import math
 from collections.abc import Hashable, Iterable, Sequence
 
+from rfdag.wording import without_middle
+
 LONGEST = 40
 """Letters of a name that are shown; the rest shows when the pointer rests on it."""
 BLUE, RED = "#3f8fce", "#d9702b"
@@ -36,8 +38,7 @@ def named(name: Hashable) -> str:
         return f"<bdi>{escaped(repr(text))}</bdi>"
     if len(text) <= LONGEST:
         return f"<bdi>{escaped(text)}</bdi>"
-    half = LONGEST // 2
-    return f'<bdi title="{escaped(text[:1000])}">{escaped(text[:half])}…{escaped(text[1 - half :])}</bdi>'
+    return f'<bdi title="{escaped(text[:1000])}">{escaped(without_middle(text, LONGEST))}</bdi>'
 
 
 def listing(names: Sequence[Hashable], limit: int, between: str = ", ") -> str:

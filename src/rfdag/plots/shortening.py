@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rfdag.wording import without_middle
+
 KEPT = 4
 """How much is shown of what names share before they differ, so that a number is rarely cut in two."""
 
@@ -20,7 +22,9 @@ def shortened(lines: Sequence[str], longest: int = 18) -> list[str]:
     >>> shortened(["3", "3", "3 (2)"])
     ['3', '3 (3)', '3 (2)']
     """
-    texts = _told_apart(lines, [_without_middle(line, longest) for line in lines], longest)
+    # Columns often begin alike, and differ in their ends.
+    tail = (longest - 1) * 2 // 5
+    texts = _told_apart(lines, [without_middle(line, longest, tail) for line in lines], longest)
     reserved, taken, found = set(texts), set(), []
     for text in texts:
         shown, number = text, 1
@@ -30,14 +34,6 @@ def shortened(lines: Sequence[str], longest: int = 18) -> list[str]:
         taken.add(shown)
         found.append(shown)
     return found
-
-
-def _without_middle(line: str, longest: int) -> str:
-    if len(line) <= longest:
-        return line
-    # Columns often begin alike, and differ in their ends.
-    tail = (longest - 1) * 2 // 5
-    return f"{line[: longest - 1 - tail]}…{line[len(line) - tail :]}"
 
 
 def _told_apart(lines: Sequence[str], texts: list[str], longest: int) -> list[str]:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from rfdag.eliminate.threads import one_blas_thread
 from rfdag.errors import OptionError
-from rfdag.files import TextFormat, write_text
+from rfdag.files import TextFormat
 from rfdag.progress import Progress
 from rfdag.report.content import content_of
 from rfdag.report.rerun import Given
+from rfdag.writing import write_text
 
 if TYPE_CHECKING:
     from rfdag.result import Result
