@@ -1,4 +1,4 @@
-"""rfdag beside its peers on all workloads of `rfdag.bench`, for the documentation.
+"""rfdag beside its peers on all workloads of `rfdag.studies.bench`, for the documentation.
 
     python benchmarks/accuracy.py [--workloads sparse,dense] [--contenders rfdag,flop-0]
                                   [--graphs 5] [--limit 120] [--seed 1000]
@@ -15,13 +15,13 @@ import argparse
 from dataclasses import replace
 
 from report import RESULTS, ROOT, markdown, provenance, update_section, write_tables
-from rfdag.bench import harness
-from rfdag.bench.cells import Cell, Ledger
-from rfdag.bench.contenders import CONTENDERS
-from rfdag.bench.environments import FOLDER
-from rfdag.bench.tables import Row, summed_up
-from rfdag.bench.workloads import QUICK, WORKLOADS, chosen
-from rfdag.progress import Progress
+from rfdag.runtime.progress import Progress
+from rfdag.studies.bench import harness
+from rfdag.studies.bench.cells import Cell, Ledger
+from rfdag.studies.bench.contenders import CONTENDERS
+from rfdag.studies.bench.environments import FOLDER
+from rfdag.studies.bench.tables import Row, summed_up
+from rfdag.studies.bench.workloads import QUICK, WORKLOADS, chosen
 
 
 def main() -> None:

@@ -22,15 +22,15 @@ from numpy.typing import NDArray
 import rfdag
 from measurement import Work, alternate
 from report import ROOT, markdown, provenance, update_section, write_tables
-from rfdag.frequencies import Bootstrap
+from rfdag.bootstrapping.frequencies import Bootstrap
+from rfdag.bootstrapping.resampling import Sampling, drawn_moments, standardised
 from rfdag.graphs import cpdag
-from rfdag.progress import Progress
-from rfdag.refine.polish import Deadline
-from rfdag.refine.portfolio import NARROWEST
-from rfdag.resampling import Sampling, drawn_moments, standardised
-from rfdag.settings import Settings
+from rfdag.methods.settings import Settings
+from rfdag.methods.whole import learn_whole
+from rfdag.orders.portfolio import NARROWEST
+from rfdag.runtime.deadline import Deadline
+from rfdag.runtime.progress import Progress
 from rfdag.simulate import linear_sem, random_dag, sample, scale_free_dag, standardise
-from rfdag.whole import learn_whole
 
 Row = dict[str, Any]
 Graph = NDArray[np.int8]

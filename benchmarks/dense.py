@@ -35,17 +35,17 @@ import rfdag
 from measurement import PAUSE, Kept, Row, Work, alone, alternate, exponent, peak_memory
 from report import RESULTS, ROOT
 from rfdag import metrics
-from rfdag.bench import environments, harness
-from rfdag.bench.contenders import CONTENDERS
-from rfdag.bench.workloads import WORKLOADS, Drawn, Workload, chosen
 from rfdag.eliminate import DenseEngine, FisherZ, eliminate
-from rfdag.eliminate.soft import SoftBeam
-from rfdag.eliminate.threads import one_blas_thread
+from rfdag.eliminate.beams.soft import SoftBeam
+from rfdag.evidence.moments import Moments
 from rfdag.graphs.dag import Graph
-from rfdag.moments import Moments
-from rfdag.progress import Progress
-from rfdag.refine.portfolio import FAR, LARGE_SETTINGS, MANY, steps_between_scores
+from rfdag.orders.portfolio import FAR, LARGE_SETTINGS, MANY, steps_between_scores
+from rfdag.runtime.progress import Progress
+from rfdag.runtime.threads import one_blas_thread
 from rfdag.simulate import linear_sem, random_dag, sample
+from rfdag.studies.bench import environments, harness
+from rfdag.studies.bench.contenders import CONTENDERS
+from rfdag.studies.bench.workloads import WORKLOADS, Drawn, Workload, chosen
 
 Floats = NDArray[np.float64]
 Tell = Callable[[str], None]

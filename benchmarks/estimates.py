@@ -1,4 +1,4 @@
-"""The constants of `rfdag.estimates`, measured anew, and how far its expectations are off.
+"""The constants of `rfdag.methods.preflight`, measured anew, and how far its expectations are off.
 
     python benchmarks/estimates.py [--sizes 200 400 800 1600]
 
@@ -19,9 +19,9 @@ from threadpoolctl import threadpool_limits
 
 import rfdag
 from report import markdown
-from rfdag import estimates
 from rfdag.errors import NumericalWarning
-from rfdag.estimates import estimate
+from rfdag.methods import preflight as estimates
+from rfdag.methods.preflight import estimate
 from rfdag.simulate import linear_sem, random_dag, sample
 
 DEGREE, WIDTH = 8, 8

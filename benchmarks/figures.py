@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from look import DARK, GREY, PALE, WARM, begin, save
+from rfdag.evidence.moments import Moments
 from rfdag.graphs import topological_order
-from rfdag.moments import Moments
-from rfdag.refine.bic import ScoredOrder, price_of_edge
+from rfdag.orders.scores import ScoredOrder, price_of_edge
 from rfdag.simulate import linear_sem, random_dag, sample
 
 

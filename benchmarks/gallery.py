@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 import rfdag
 from look import FIGURES
 from rfdag import datasets, graphs, simulate
-from rfdag.experiments.graph_drawing import STROKES, Edge, Picture, Point, draw_graph, draw_legend
-from rfdag.experiments.look import canvas
 from rfdag.plots.strokes import Stroke, handle
+from rfdag.studies.paper.graph_drawing import STROKES, Edge, Picture, Point, draw_graph, draw_legend
+from rfdag.studies.paper.look import canvas
 
 CONCEPTS, GALLERY = FIGURES / "concepts", FIGURES / "gallery"
 

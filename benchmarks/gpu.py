@@ -23,16 +23,16 @@ import numpy as np
 
 import rfdag
 from rfdag import simulate
-from rfdag.compilation import COMPILED
-from rfdag.device import cupy, require_device
 from rfdag.eliminate import DenseEngine, FisherZ, OracleEngine, eliminate
-from rfdag.eliminate.gpu import GpuEngine
-from rfdag.eliminate.gpu_oracle import GpuOracleEngine
-from rfdag.eliminate.gpu_soft import GpuBeam
-from rfdag.eliminate.soft import SoftBeam
-from rfdag.gpu_moments import DeviceMoments
-from rfdag.moments import Moments
-from rfdag.refine.portfolio import FAR, LARGE_SETTINGS, steps_between_scores
+from rfdag.eliminate.beams.gpu import GpuBeam
+from rfdag.eliminate.beams.soft import SoftBeam
+from rfdag.eliminate.engines.gpu import GpuEngine
+from rfdag.eliminate.engines.gpu_oracle import GpuOracleEngine
+from rfdag.evidence.gpu import DeviceMoments
+from rfdag.evidence.moments import Moments
+from rfdag.orders.portfolio import FAR, LARGE_SETTINGS, steps_between_scores
+from rfdag.runtime.compilation import COMPILED
+from rfdag.runtime.device import cupy, require_device
 
 DEGREE = 8
 WEIGHTS = LARGE_SETTINGS[0]

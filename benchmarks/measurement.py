@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from report import provenance
+from rfdag.runtime.writing import write_text
 from rfdag.version import own_version
-from rfdag.writing import write_text
 
 Row = dict[str, Any]
 Work = Callable[[], object]

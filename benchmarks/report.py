@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from rfdag.bench.tables import Row, csv_text, markdown, provenance
-from rfdag.writing import write_text
+from rfdag.runtime.writing import write_text
+from rfdag.studies.bench.tables import Row, csv_text, markdown, provenance
 
 __all__ = ["RESULTS", "ROOT", "markdown", "provenance", "update_section", "write_tables"]
 

@@ -17,7 +17,7 @@ import scaling_dense
 import scaling_large
 from look import begin
 from report import RESULTS, ROOT
-from rfdag.writing import write_text
+from rfdag.runtime.writing import write_text
 from scaling_text import Check, Section, table
 
 INTRODUCTION = """# Scaling

@@ -25,8 +25,8 @@ import numpy as np
 
 import rfdag
 from report import RESULTS, markdown, provenance
+from rfdag.runtime.writing import write_text
 from rfdag.simulate import block_dag, linear_sem, random_dag, sample
-from rfdag.writing import write_text
 
 DEGREE = 4
 BLOCK = 500

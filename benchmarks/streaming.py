@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from report import RESULTS, markdown, provenance
+from rfdag.runtime.writing import write_text
 from rfdag.simulate import linear_sem, random_dag, sample
-from rfdag.writing import write_text
 
 MEAN = 1e6
 GROUP = 2**17
@@ -156,8 +156,8 @@ def read_csv(path: Path, threads: int, clock: Clock) -> dict[str, Any]:
 
 def moments(source: Any, threads: int, clock: Clock, correlation: Path | None = None) -> dict[str, Any]:
     """Read and sum up, as `rfdag.learn` does, and compare with the correlation that was kept, if any."""
-    from rfdag.data import read
-    from rfdag.moments import Moments
+    from rfdag.evidence.moments import Moments
+    from rfdag.input.reading import read
 
     expected = correlation or source.with_suffix(".npy")
     with clock:

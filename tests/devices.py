@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rfdag.device import require_device
+from rfdag.runtime.device import require_device
 
 
 def missing():

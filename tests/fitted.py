@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 
 from rfdag import Result
+from rfdag.evidence.moments import Moments
 from rfdag.graphs import topological_order
-from rfdag.moments import Moments
 
 
 def fitted(dag, moments, kind="data"):

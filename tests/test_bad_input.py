@@ -10,8 +10,9 @@ import pytest
 from scipy import sparse
 
 import rfdag
-from rfdag import files, writing
 from rfdag.errors import DataError, FileError, GraphError, MatrixError, OptionError, RfdagError
+from rfdag.input import text as files
+from rfdag.runtime import writing
 
 
 @pytest.fixture

@@ -15,12 +15,12 @@ import pytest
 
 import rfdag
 from rfdag import metrics
-from rfdag.bench import cells, contenders, environments, harness, rulers, tables, workloads
-from rfdag.bench.contenders import CONTENDERS, TUNED, Contender, Tuned
 from rfdag.errors import OptionError
 from rfdag.graphs import cpdag, find_cycle
-from rfdag.progress import Progress
+from rfdag.runtime.progress import Progress
 from rfdag.simulate import linear_sem, random_dag, sample
+from rfdag.studies.bench import cells, contenders, environments, harness, rulers, tables, workloads
+from rfdag.studies.bench.contenders import CONTENDERS, TUNED, Contender, Tuned
 
 ROOT = Path(__file__).resolve().parent.parent
 SILENT = Progress(False)
@@ -32,7 +32,7 @@ TRUE[[0, 1, 3], [2, 2, 4]] = 1
 FAKES = """
     import os, subprocess, sys, time
     import numpy as np
-    from rfdag.bench import contenders, series
+    from rfdag.studies.bench import contenders, series
 
     def empty(rows):
         return np.zeros((rows.shape[1], rows.shape[1]), np.int8)
@@ -406,8 +406,8 @@ def test_series_that_do_not_start_or_are_not_awaited_are_ended(fakes, monkeypatc
 def test_a_series_whose_starter_was_killed_ends_itself(fakes, tmp_path, name):
     """As when a worker of a parallel run is killed, in a call or before; its calls would go on to their time limit."""
     code = (
-        "import numpy as np; from pathlib import Path; from rfdag.bench import harness\n"
-        "from rfdag.bench.contenders import TUNED, Tuned\n"
+        "import numpy as np; from pathlib import Path; from rfdag.studies.bench import harness\n"
+        "from rfdag.studies.bench.contenders import TUNED, Tuned\n"
         f"harness.SERIES = Path({str(harness.SERIES)!r})\n"
         f"TUNED[{name!r}] = Tuned({name!r}, 'rfdag', 'rfdag', '', None)\n"
         f"harness.series([({name!r}, -1)], np.ones((4, 6)), 60)\n"

@@ -13,11 +13,11 @@ from scipy import sparse
 from typer.testing import CliRunner
 
 import rfdag
-from rfdag import blocks as blocks_
-from rfdag import screening
 from rfdag.cli import app
 from rfdag.errors import DataError, FileError, NumericalWarning, OptionError
-from rfdag.screening import clear_correlation, find_blocks
+from rfdag.evidence import screening
+from rfdag.evidence.screening import clear_correlation, find_blocks
+from rfdag.methods import blocks as blocks_
 from rfdag.simulate import block_dag, linear_sem, sample
 
 SIZES = [1, 12, 20, 3, 1, 30]

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 import rfdag
-from rfdag import bootstrapping
-from rfdag.consensus import consensus_dag
+from rfdag.bootstrapping import runs as bootstrapping
+from rfdag.bootstrapping.consensus import consensus_dag
+from rfdag.bootstrapping.frequencies import Bootstrap
+from rfdag.bootstrapping.resampling import Sampling, drawn_moments, standardised
 from rfdag.errors import DataError, DeviceError, FileError, NumericalWarning, OptionError
-from rfdag.frequencies import Bootstrap
+from rfdag.evidence.moments import Moments
 from rfdag.graphs import cpdag, descendants, find_cycle, markov_equivalent, topological_order
-from rfdag.moments import Moments
-from rfdag.resampling import Sampling, drawn_moments, standardised
-from rfdag.searching import INTERRUPTED
-from rfdag.settings import Settings
-from rfdag.whole import learn_whole
+from rfdag.methods.searching import INTERRUPTED
+from rfdag.methods.settings import Settings
+from rfdag.methods.whole import learn_whole
 
 # Hard counts need no compiled beam, and are as good for counting.
 QUICK = {"rule": "rfd", "alpha": 0.001}
@@ -72,7 +72,7 @@ def test_moments_of_many_rows_are_taken_in_steps(monkeypatch):
     values = np.random.default_rng(0).normal(size=(50, 3))
     draw = [values, "abc", np.arange(3), Sampling()]
     at_once = drawn_moments(*draw, np.random.default_rng(1)).correlation
-    monkeypatch.setattr("rfdag.resampling.CELLS_AT_ONCE", 12)
+    monkeypatch.setattr("rfdag.bootstrapping.resampling.CELLS_AT_ONCE", 12)
     assert np.allclose(drawn_moments(*draw, np.random.default_rng(1)).correlation, at_once, atol=1e-12)
 
 

@@ -120,9 +120,9 @@ def test_exit_status_and_message(folder, tmp_path, words, status, message):
 
 
 def test_choices_are_those_of_the_library():
-    from rfdag.data import INPUTS
     from rfdag.eliminate import RULES
-    from rfdag.settings import INITIAL, PAIRS, PARENTS, RESCORING, SEARCHES
+    from rfdag.input.reading import INPUTS
+    from rfdag.methods.settings import INITIAL, PAIRS, PARENTS, RESCORING, SEARCHES
 
     assert [entry.value for entry in choices.Rule] == [*SEARCHES, *RULES]
     assert [entry.value for entry in choices.Initial] == list(INITIAL)
@@ -242,7 +242,7 @@ def test_runs_without_a_place_for_compiled_kernels(tmp_path):
     code = (
         "from numba.core import caching\n"
         "caching.FunctionCache._impl_class._locator_classes = []\n"
-        "from rfdag.compilation import kernel\n"
+        "from rfdag.runtime.compilation import kernel\n"
         "print(kernel()(lambda x: x + 1)(2))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -252,7 +252,7 @@ def test_runs_without_a_place_for_compiled_kernels(tmp_path):
 def test_progress_bar_on_a_terminal_only():
     """A slow run in a pseudo-terminal shows a bar; into a pipe, nothing."""
     code = (
-        "import time; from rfdag import progress; progress.PATIENCE = 0.05\n"
+        "import time; from rfdag.runtime import progress; progress.PATIENCE = 0.05\n"
         "with progress.Progress() as bar:\n"
         "    report = bar.stage('Eliminating')\n"
         "    time.sleep(0.3); report(0.25); time.sleep(0.3); report(0.5); time.sleep(0.3)\n"

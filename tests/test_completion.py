@@ -10,8 +10,8 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from rfdag.bench import names
 from rfdag.cli import app
+from rfdag.studies.bench import names
 
 PROGRAM = [sys.executable, "-X", "importtime", "-c", "from rfdag.cli import app; app(prog_name='rfdag')"]
 
@@ -101,8 +101,8 @@ def test_completion_loads_no_numerics(folder, line, offered):
 
 
 def test_names_are_those_of_the_benchmark():
-    from rfdag.bench.contenders import CONTENDERS
-    from rfdag.bench.workloads import WORKLOADS
+    from rfdag.studies.bench.contenders import CONTENDERS
+    from rfdag.studies.bench.workloads import WORKLOADS
 
     assert tuple(WORKLOADS) == names.WORKLOADS
     assert tuple(dict.fromkeys(workload.group for workload in WORKLOADS.values())) == names.GROUPS

@@ -14,8 +14,8 @@ import pytest
 from distributed import Client, LocalCluster
 
 import rfdag
-from rfdag import partitions
 from rfdag.errors import DataError
+from rfdag.input import dask as partitions
 from rfdag.simulate import linear_sem, random_dag, sample
 
 NAMES = list("abcdef")

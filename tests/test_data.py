@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import rfdag
-from rfdag import files
+from rfdag.input import text as files
 from rfdag.simulate import linear_sem, random_dag, sample
 
 NAMES = ["a", "b", "c", "d", "e"]

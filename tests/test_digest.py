@@ -21,7 +21,7 @@ import rfdag
 from rfdag.cli import app
 from rfdag.commands import digest
 from rfdag.commands.next_steps import Given, next_steps
-from rfdag.files import TextFormat
+from rfdag.input.text import TextFormat
 from rfdag.simulate import linear_sem, random_dag, sample
 
 PROGRAM = [sys.executable, "-c", "from rfdag.cli import main; main()"]

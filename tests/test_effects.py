@@ -18,8 +18,8 @@ from fitted import exact, fitted, of_rows
 from rfdag.cli import app
 from rfdag.effects import adjustment_set, possible_parents
 from rfdag.errors import DataError, GraphError, OptionError
+from rfdag.evidence.moments import Moments
 from rfdag.graphs import cpdag
-from rfdag.moments import Moments
 from rfdag.simulate import linear_sem, random_dag, sample
 from strategies import dags
 

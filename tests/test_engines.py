@@ -12,11 +12,11 @@ import engine_contract as contract
 import reference
 from devices import GPU, on_gpu
 from rfdag.eliminate import DenseEngine, FisherZ, LostPrecision, OracleEngine, Tolerance
-from rfdag.eliminate import _oracle_kernels as oracle_kernels
-from rfdag.eliminate.gpu import GpuEngine
-from rfdag.eliminate.gpu_oracle import GpuOracleEngine
-from rfdag.eliminate.sparse import SparseEngine, SparseOracleEngine
-from rfdag.moments import Moments
+from rfdag.eliminate.engines.gpu import GpuEngine
+from rfdag.eliminate.engines.gpu_oracle import GpuOracleEngine
+from rfdag.eliminate.engines.sparse import SparseEngine, SparseOracleEngine
+from rfdag.eliminate.kernels import oracle as oracle_kernels
+from rfdag.evidence.moments import Moments
 from rfdag.simulate import dense_dag, linear_sem, random_dag, sample
 from strategies import dags, samples
 

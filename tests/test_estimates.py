@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import rfdag
-from rfdag import estimates, memory
 from rfdag.errors import OptionError
-from rfdag.estimates import estimate
-from rfdag.settings import Settings
+from rfdag.methods import preflight as estimates
+from rfdag.methods.preflight import estimate
+from rfdag.methods.settings import Settings
+from rfdag.runtime import memory
 from rfdag.simulate import linear_sem, random_dag, sample
 
 SETTINGS = [

@@ -23,10 +23,10 @@ from scipy.sparse import csr_array
 
 import rfdag
 from rfdag import exchange
-from rfdag.bench.environments import python_of, version_of
 from rfdag.errors import FileError, GraphError, OptionError, RfdagError
 from rfdag.exchange import NamedGraph
 from rfdag.graphs import cpdag
+from rfdag.studies.bench.environments import python_of, version_of
 from strategies import dags
 
 PEERS = Path(__file__).resolve().parent.parent / ".peers"

@@ -15,14 +15,14 @@ import pytest
 from joblib.externals.loky import get_reusable_executor
 from typer.testing import CliRunner
 
-from rfdag import workers
 from rfdag.cli import app
 from rfdag.errors import FileError, OptionError
-from rfdag.experiments import catalogue, look, pages, statistics, study
-from rfdag.experiments.running import Run
-from rfdag.experiments.study import Claim, Scope, Study
-from rfdag.journal import Journal
-from rfdag.workers import Workers
+from rfdag.runtime import workers
+from rfdag.runtime.journal import Journal
+from rfdag.runtime.workers import Workers
+from rfdag.studies.paper import catalogue, look, pages, statistics, study
+from rfdag.studies.paper.running import Run
+from rfdag.studies.paper.study import Claim, Scope, Study
 
 
 def plan(scope):
@@ -389,9 +389,9 @@ sys.path.insert(0, {tests!r})
 import test_experiments as here
 from dataclasses import replace
 from pathlib import Path
-from rfdag.experiments.running import Run
-from rfdag.workers import Workers
-from rfdag.experiments.study import Scope
+from rfdag.studies.paper.running import Run
+from rfdag.runtime.workers import Workers
+from rfdag.studies.paper.study import Scope
 
 def slow(key, scope):
     if key["number"] == 3:

@@ -7,9 +7,9 @@ import pytest
 
 import rfdag
 from rfdag import datasets, metrics
-from rfdag.experiments import beyond_noiseless, beyond_noisy, noiseless
-from rfdag.experiments.study import Scope
 from rfdag.graphs import cpdag
+from rfdag.studies.paper import beyond_noiseless, beyond_noisy, noiseless
+from rfdag.studies.paper.study import Scope
 
 
 @pytest.mark.parametrize("kind", beyond_noiseless.NETWORKS)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import reference
-from rfdag.experiments import dense_family, noiseless, orderings, runtime_law
-from rfdag.experiments.study import Scope
 from rfdag.graphs import markov_equivalent, moral_graph
 from rfdag.simulate import dense_dag, linear_sem, random_dag
+from rfdag.studies.paper import dense_family, noiseless, orderings, runtime_law
+from rfdag.studies.paper.study import Scope
 
 QUICK = Scope(quick=True)
 

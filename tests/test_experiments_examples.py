@@ -10,9 +10,9 @@ import pytest
 from matplotlib.patches import Circle, FancyArrowPatch
 
 import reference
-from rfdag.experiments import example_figures, examples, graph_drawing, propositions
-from rfdag.experiments.graph_drawing import CLEARANCE, Picture, clearance, course, draw_graph, find_bend
-from rfdag.experiments.study import Scope
+from rfdag.studies.paper import example_figures, examples, graph_drawing, propositions
+from rfdag.studies.paper.graph_drawing import CLEARANCE, Picture, clearance, course, draw_graph, find_bend
+from rfdag.studies.paper.study import Scope
 
 STUDY = examples.STUDIES[0]
 NAMES = list(examples.DAGS)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import rfdag
-from rfdag.bench import environments, harness
-from rfdag.experiments import contests, look, noisy, noisy_claims
-from rfdag.experiments.study import Scope
 from rfdag.metrics import shd, skeleton
+from rfdag.studies.bench import environments, harness
+from rfdag.studies.paper import contests, look, noisy, noisy_claims
+from rfdag.studies.paper.study import Scope
 from rfdag.version import own_version
 
 HERE = Scope(quick=True, peers=Path("nowhere"))

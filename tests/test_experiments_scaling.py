@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import rfdag
-from rfdag.experiments import contests, look, scaling, scaling_claims
-from rfdag.experiments.study import Scope
 from rfdag.metrics import skeleton
+from rfdag.studies.paper import contests, look, scaling, scaling_claims
+from rfdag.studies.paper.study import Scope
 
 HERE = Scope(quick=True, peers=Path("nowhere"))
 

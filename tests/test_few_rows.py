@@ -8,8 +8,8 @@ import pytest
 import rfdag
 from rfdag import metrics
 from rfdag.errors import DataError, NumericalWarning
-from rfdag.moments import Moments
-from rfdag.refine.averaging import averaged_partial_correlations, precision_of
+from rfdag.evidence.moments import Moments
+from rfdag.precision.averaged import averaged_partial_correlations, precision_of
 from rfdag.simulate import linear_sem, random_dag, sample
 
 DAG = random_dag(60, degree=2, rng=3)

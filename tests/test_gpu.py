@@ -12,17 +12,18 @@ from typer.testing import CliRunner
 
 import rfdag
 from devices import on_gpu
-from rfdag import device, gpu_moments
-from rfdag import on_gpu as needs
 from rfdag.cli import app
-from rfdag.eliminate.gpu import GpuEngine, bytes_of_engine
-from rfdag.eliminate.gpu_oracle import GpuOracleEngine, bytes_of_oracle
-from rfdag.eliminate.gpu_soft import GpuBeam, bytes_of_states
-from rfdag.eliminate.soft import SoftBeam
+from rfdag.eliminate.beams.gpu import GpuBeam, bytes_of_states
+from rfdag.eliminate.beams.soft import SoftBeam
+from rfdag.eliminate.engines.gpu import GpuEngine, bytes_of_engine
+from rfdag.eliminate.engines.gpu_oracle import GpuOracleEngine, bytes_of_oracle
 from rfdag.errors import DataError, DeviceError, OptionError
-from rfdag.gpu_moments import DeviceMoments, bytes_of_moments
-from rfdag.moments import Moments
-from rfdag.settings import Settings
+from rfdag.evidence import gpu as gpu_moments
+from rfdag.evidence.gpu import DeviceMoments, bytes_of_moments
+from rfdag.evidence.moments import Moments
+from rfdag.methods import on_gpu as needs
+from rfdag.methods.settings import Settings
+from rfdag.runtime import device
 from rfdag.simulate import linear_sem, random_dag, sample
 
 
@@ -178,7 +179,7 @@ def test_beams_find_the_orders_of_the_cpu(p, width, every, noise):
 @on_gpu
 def test_a_greedy_beam_is_the_same_on_and_off_the_device():
     """Where the host chooses, and where the device does."""
-    from rfdag.eliminate.beam import beam_search
+    from rfdag.eliminate.beams.counts import beam_search
 
     rows = rows_of(120, 400)
     partial = Moments.from_data(rows).partial_correlations()
@@ -189,7 +190,7 @@ def test_a_greedy_beam_is_the_same_on_and_off_the_device():
 @on_gpu
 def test_dense_graphs_have_more_neighbours_than_room_in_shared_memory(monkeypatch):
     """Rows and lists are then worked on in pieces, with the same answer."""
-    from rfdag.eliminate import gpu_soft
+    from rfdag.eliminate.beams import gpu as gpu_soft
 
     generator = np.random.default_rng(2)
     rows = sample(linear_sem(random_dag(80, 0.5, rng=generator), generator), 4000, generator)

@@ -14,10 +14,11 @@ import reference
 import rfdag
 from rfdag import metrics
 from rfdag.errors import GraphError, OptionError
+from rfdag.evidence.independence import ExactIndependence, GraphIndependence, SampleIndependence
+from rfdag.evidence.moments import Moments
 from rfdag.graphs import cpdag, d_separated, is_minimal_imap, markov_equivalent, minimal_imap, topological_order
-from rfdag.moments import Moments
-from rfdag.refine import gsp as gsp_module
-from rfdag.refine.gsp import (
+from rfdag.orders import covered_edges as gsp_module
+from rfdag.orders.covered_edges import (
     Families,
     as_matrix,
     as_parents,
@@ -27,8 +28,7 @@ from rfdag.refine.gsp import (
     induced_dag,
     reverse,
 )
-from rfdag.refine.independence import ExactIndependence, GraphIndependence, SampleIndependence
-from rfdag.refine.polish import Deadline
+from rfdag.runtime.deadline import Deadline
 from rfdag.simulate import linear_sem, random_dag, sample
 from strategies import dags, dags_and_orders
 
@@ -391,7 +391,7 @@ def test_the_rule_on_data():
 
 
 def test_a_search_that_was_cut_short_says_so(monkeypatch):
-    from rfdag import searching
+    from rfdag.methods import searching
 
     monkeypatch.setattr(searching, "MOST_IN_VAIN", 3)
     rows = sample(linear_sem(random_dag(15, 0.5, rng=1), rng=1), 300, rng=1)

@@ -18,19 +18,19 @@ from sklearn.base import clone
 import rfdag
 from devices import on_gpu
 from rfdag import datasets, graphs, metrics, simulate
-from rfdag.compliance import compliance
-from rfdag.constraints import Constraints
 from rfdag.eliminate import OracleEngine
-from rfdag.eliminate.beam import EngineStates, beam_search
-from rfdag.eliminate.gpu_soft import GpuBeam
+from rfdag.eliminate.beams.counts import EngineStates, beam_search
+from rfdag.eliminate.beams.gpu import GpuBeam
 from rfdag.errors import FileError, GraphError, OptionError
+from rfdag.evidence.independence import GraphIndependence
 from rfdag.graphs import cpdag
-from rfdag.graphs.meek import oriented_class
 from rfdag.graphs.sparse import entries_at
 from rfdag.knowledge import Knowledge
-from rfdag.refine.bic import ScoredOrder
-from rfdag.refine.independence import GraphIndependence
-from rfdag.refine.parents import induced_dag
+from rfdag.knowledge.compliance import compliance
+from rfdag.knowledge.constraints import Constraints
+from rfdag.knowledge.orientation import oriented_class
+from rfdag.orders.parents import induced_dag
+from rfdag.orders.scores import ScoredOrder
 
 QUICK = settings(max_examples=25, deadline=None)
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import rfdag
-from rfdag import compilation
 from rfdag.errors import NumericalError
-from rfdag.refine.polish import descend
+from rfdag.orders.reinsertion import descend
+from rfdag.runtime import compilation
 from rfdag.simulate import linear_sem, random_dag, sample
 
 
@@ -66,7 +66,7 @@ def test_a_time_limit_returns_what_there_is(rows):
 
 
 def test_an_interrupt_returns_the_best_so_far(rows, monkeypatch):
-    from rfdag.eliminate.soft import SoftBeam
+    from rfdag.eliminate.beams.soft import SoftBeam
 
     calls = []
     search = SoftBeam.search
@@ -110,7 +110,7 @@ def test_a_descent_does_not_follow_rounding_for_ever(totals, sweeps):
 
 
 def test_an_interrupted_first_descent_keeps_the_beams(rows, monkeypatch):
-    from rfdag.refine import portfolio
+    from rfdag.orders import portfolio
 
     def interrupted(*args, **options):
         raise KeyboardInterrupt
@@ -176,7 +176,7 @@ def test_timings_cover_the_run(rows):
 
 def test_rounding_that_cannot_be_mended_names_the_columns(rows, monkeypatch):
     from rfdag.eliminate import LostPrecision
-    from rfdag.eliminate.dense import DenseEngine
+    from rfdag.eliminate.engines.dense import DenseEngine
 
     def lose(*args):
         raise LostPrecision(1, 3)
@@ -252,7 +252,7 @@ def test_kernels_are_cached_on_disk(tmp_path):
     """A second process finds what the first compiled."""
     code = (
         "import os, rfdag, numpy as np\n"
-        "from rfdag.eliminate import _dense_kernels as kernels\n"
+        "from rfdag.eliminate.kernels import dense as kernels\n"
         "rfdag.learn(np.random.default_rng(0).normal(size=(30, 4)))\n"
         "print(sum(kernels.marginalise.stats.cache_misses.values()))\n"
     )

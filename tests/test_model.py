@@ -15,8 +15,8 @@ from scipy.stats import multivariate_normal
 import rfdag
 from fitted import exact, fitted, of_rows
 from rfdag.errors import DataError, OptionError
-from rfdag.model import LinearModel
-from rfdag.moments import Moments
+from rfdag.evidence.moments import Moments
+from rfdag.result.model import LinearModel
 from rfdag.simulate import LinearSEM, linear_sem, random_dag, sample
 from strategies import dags
 

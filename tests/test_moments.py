@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from rfdag import moments as module
 from rfdag.errors import DataError
-from rfdag.moments import Moments
+from rfdag.evidence import moments as module
+from rfdag.evidence.moments import Moments
+from rfdag.evidence.summary import reciprocal_condition
 from rfdag.simulate import linear_sem, random_dag, sample
-from rfdag.summary import reciprocal_condition
 from strategies import samples
 
 

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 import rfdag
 from fitted import fitted
 from rfdag import Knowledge, datasets, simulate
-from rfdag.moments import Moments
+from rfdag.evidence.moments import Moments
 
 HOSTILE = [
     "<script>window.hacked = 1</script>", "<img src=x onerror=alert(1)>", "\"'><b>", "$x_1$", "&amp;", "",

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import rfdag
-from rfdag.moments import Moments
-from rfdag.refine.bic import ScoredOrder
-from rfdag.refine.margin import noise_at_the_margin
+from rfdag.evidence.moments import Moments
+from rfdag.orders.margin import noise_at_the_margin
+from rfdag.orders.scores import ScoredOrder
 from rfdag.simulate import linear_sem, random_dag, sample
 
 DAG = random_dag(20, degree=4, rng=2)

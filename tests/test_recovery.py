@@ -7,8 +7,8 @@ import pytest
 
 import rfdag
 from rfdag.eliminate import DenseEngine, OracleEngine, Tolerance, eliminate
+from rfdag.evidence.moments import Moments
 from rfdag.graphs import markov_equivalent
-from rfdag.moments import Moments
 from rfdag.simulate import dense_dag, linear_sem, random_dag
 
 DENSITIES = {"1/p": lambda p: 1 / p, "2/p": lambda p: 2 / p, "4/p": lambda p: 4 / p, "1/2": lambda p: 0.5}

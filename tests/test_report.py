@@ -21,7 +21,7 @@ import browser
 import rfdag
 from rfdag import datasets, simulate
 from rfdag.errors import DataError, FileError, GraphError, OptionError
-from rfdag.moments import Moments
+from rfdag.evidence.moments import Moments
 from rfdag.report.content import content_of
 from rfdag.report.health import explained_by_others
 from rfdag.report.markov import markov_tests

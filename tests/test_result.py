@@ -231,7 +231,7 @@ def test_summary_reads_well(result):
 
 def test_what_is_said_of_an_edge(result):
     """Its gain is what the BIC would lose with it, its partial correlation what is left given the other parents."""
-    from rfdag.moments import Moments
+    from rfdag.evidence.moments import Moments
 
     rows = rfdag.datasets.sachs().values
     n, place = len(rows), {name: at for at, name in enumerate(result.names)}

@@ -15,13 +15,13 @@ import rfdag
 from rfdag import graphs, metrics
 from rfdag.cli import app
 from rfdag.eliminate import DenseEngine, FisherZ, LostPrecision, OracleEngine, Tolerance, eliminate
-from rfdag.eliminate import _field_arithmetic as field
-from rfdag.eliminate.sparse import SparseEngine, SparseOracleEngine, eliminate_sparse
+from rfdag.eliminate.engines.sparse import SparseEngine, SparseOracleEngine, eliminate_sparse
+from rfdag.eliminate.kernels import field_arithmetic as field
 from rfdag.errors import DataError, GraphError, MatrixError, OptionError
-from rfdag.moments import Moments
-from rfdag.settings import Settings
+from rfdag.evidence.moments import Moments
+from rfdag.evidence.sparse import refuse_options
+from rfdag.methods.settings import Settings
 from rfdag.simulate import block_dag, linear_sem, random_dag, sample, standardise
-from rfdag.sparse import refuse_options
 from strategies import dags
 
 RULES = ["rfd", "min-degree", "min-fill", "max-remove"]

@@ -20,12 +20,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rfdag
-from rfdag import arrow, delimited, sources, streaming
 from rfdag.errors import DataError, FileError, OptionError
-from rfdag.moments import Moments
+from rfdag.evidence.moments import Moments
+from rfdag.evidence.summary import Summary, joined_in_pairs
+from rfdag.input import arrow, delimited, sources, streaming
+from rfdag.input.streaming import Piece, Source
 from rfdag.simulate import linear_sem, random_dag, sample
-from rfdag.streaming import Piece, Source
-from rfdag.summary import Summary, joined_in_pairs
 from strategies import samples
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -475,11 +475,11 @@ def test_memory_stays_small(tmp_path):
         for shift in range(10):
             writer.write_table(pa.table([column + shift for column in some], schema=schema))
     code = (
-        "import resource, numpy, rfdag.data, rfdag.summary, pyarrow.parquet, pyarrow.compute\n"
+        "import resource, numpy, rfdag.input.reading, rfdag.evidence.summary, pyarrow.parquet, pyarrow.compute\n"
         "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
-        "rfdag.summary.Summary.of(numpy.random.normal(size=(500, 100)))\n"
+        "rfdag.evidence.summary.Summary.of(numpy.random.normal(size=(500, 100)))\n"
         "before = peak()\n"
-        f"assert rfdag.data.read({str(path)!r}, threads=1).n_samples == 500_000\n"
+        f"assert rfdag.input.reading.read({str(path)!r}, threads=1).n_samples == 500_000\n"
         "print(peak() - before)\n"
     )
     assert path.stat().st_size > 390e6

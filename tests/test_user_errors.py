@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 import rfdag
-from rfdag import writing
 from rfdag.cli import app
 from rfdag.errors import DataError, FileError, GraphError, NumericalWarning, OptionError
+from rfdag.runtime import writing
 
 NAMES = ["age", "smoking", "cancer", "income"]
 

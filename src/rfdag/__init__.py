@@ -9,12 +9,12 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from rfdag import datasets, effects, errors, exchange, graphs, metrics, simulate
-    from rfdag.bootstrapping import bootstrap
+    from rfdag.bootstrapping.frequencies import Bootstrap
+    from rfdag.bootstrapping.runs import bootstrap
     from rfdag.estimator import RFD
-    from rfdag.frequencies import Bootstrap
+    from rfdag.evidence.moments import Moments
     from rfdag.knowledge import Knowledge
     from rfdag.learning import learn
-    from rfdag.moments import Moments
     from rfdag.result import Edge, Result, load
 
 __all__ = [
@@ -40,14 +40,14 @@ __all__ = [
 # Names are imported when first used: `import rfdag` stays fast, and what is not needed is not loaded.
 _HOMES = {
     "RFD": "rfdag.estimator",
-    "bootstrap": "rfdag.bootstrapping",
-    "Bootstrap": "rfdag.frequencies",
-    "Knowledge": "rfdag.knowledge",
+    "bootstrap": "rfdag.bootstrapping.runs",
+    "Bootstrap": "rfdag.bootstrapping.frequencies",
+    "Knowledge": "rfdag.knowledge.knowledge",
     "learn": "rfdag.learning",
-    "Moments": "rfdag.moments",
-    "Edge": "rfdag.result",
-    "Result": "rfdag.result",
-    "load": "rfdag.result",
+    "Moments": "rfdag.evidence.moments",
+    "Edge": "rfdag.result.result",
+    "Result": "rfdag.result.result",
+    "load": "rfdag.result.result",
 }
 _MODULES = {"datasets", "effects", "errors", "exchange", "graphs", "metrics", "simulate"}
 

@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 import rfdag
-from rfdag.bench import command as bench
 from rfdag.commands import bootstrap, compare, doctor, effect, learn, simulate
 from rfdag.commands.speech import reported
-from rfdag.experiments import command as reproduce
+from rfdag.studies.bench import command as bench
+from rfdag.studies.paper import command as reproduce
 
 app = typer.Typer(
     no_args_is_help=True,

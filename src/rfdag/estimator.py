@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rfdag.complaints import refuse_unusable
-from rfdag.data import as_table, places_of
+from rfdag.input.checks import refuse_unusable
+from rfdag.input.reading import as_table, places_of
+from rfdag.input.sources import lies_elsewhere
 from rfdag.knowledge import Knowledge
 from rfdag.learning import learn
 from rfdag.result import Result
-from rfdag.sources import lies_elsewhere
 
 
 class RFD(BaseEstimator):  # type: ignore[misc]

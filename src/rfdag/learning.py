@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import time
 import warnings as python_warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from rfdag import data as data_
-from rfdag.blocks import in_blocks, learn_blocks
-from rfdag.doubts import naming_lost_precision
-from rfdag.eliminate.threads import thread_count
 from rfdag.errors import NumericalWarning
-from rfdag.estimates import forewarned
-from rfdag.files import Table, TextFormat
-from rfdag.gpu_moments import DeviceMoments, on_host
+from rfdag.evidence.gpu import DeviceMoments, on_host
+from rfdag.evidence.moments import Moments
+from rfdag.input import reading as data_
+from rfdag.input.text import Table, TextFormat
 from rfdag.knowledge import Knowledge
-from rfdag.moments import Moments
-from rfdag.on_gpu import checker, problems_of
-from rfdag.progress import Progress
-from rfdag.refine.polish import Deadline
+from rfdag.methods.blocks import in_blocks, learn_blocks
+from rfdag.methods.on_gpu import checker, problems_of
+from rfdag.methods.preflight import forewarned
+from rfdag.methods.searching import Found
+from rfdag.methods.settings import Settings
+from rfdag.methods.warnings import naming_lost_precision
+from rfdag.methods.whole import learn_whole
 from rfdag.result import Result
-from rfdag.searching import Found
-from rfdag.settings import Settings
-from rfdag.whole import learn_whole
+from rfdag.runtime.deadline import Clock, Deadline
+from rfdag.runtime.progress import Progress
+from rfdag.runtime.threads import thread_count
 
 
 def learn(
@@ -182,7 +181,7 @@ def learn(
     C. Squires, J. Amaniampong, C. Uhler: Efficient Permutation Discovery in Causal DAGs, 2020.
     L. Solus, Y. Wang, C. Uhler: Consistency guarantees for greedy permutation-based causal inference, 2021.
     """
-    clock = _Clock()
+    clock = Clock()
     settings = Settings.checked(
         rule=rule,
         beam=beam,
@@ -250,16 +249,3 @@ def learn(
     for warning in result.warnings:
         python_warnings.warn(warning, NumericalWarning, stacklevel=2)
     return result
-
-
-class _Clock:
-    """Seconds spent in each part of the way."""
-
-    def __init__(self) -> None:
-        self.laps: dict[str, float] = {}
-        self._last = time.perf_counter()
-
-    def lap(self, name: str) -> None:
-        now = time.perf_counter()
-        self.laps[name] = now - self._last
-        self._last = now

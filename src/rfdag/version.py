@@ -9,20 +9,15 @@ from pathlib import Path
 import rfdag
 
 AROUND = (
-    "bench",
     "cli.py",
     "commands",
     "effects",
-    "estimating.py",
     "exchange",
-    "experiments",
-    "journal.py",
     "notebooks",
     "plots",
     "report",
+    "studies",
     "wording.py",
-    "workers.py",
-    "writing.py",
 )
 """Parts of the package that call on what computes a result, or show and carry on what it found."""
 

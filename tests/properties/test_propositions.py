@@ -14,7 +14,7 @@ import reference
 import rfdag
 from rfdag import graphs
 from rfdag.eliminate import DenseEngine, OracleEngine, Tolerance, eliminate
-from rfdag.moments import Moments
+from rfdag.evidence.moments import Moments
 from rfdag.simulate import linear_sem
 from strategies import dag_pairs, dags, dags_and_orders, dags_and_subsets, samples
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import reference
 from rfdag.eliminate import DenseEngine, FisherZ, OracleEngine, eliminate
 from rfdag.eliminate.search import choose
-from rfdag.moments import Moments
+from rfdag.evidence.moments import Moments
 from strategies import dags, samples
 
 

@@ -14,14 +14,15 @@ from hypothesis import strategies as st
 import reference
 import rfdag
 from rfdag.eliminate import DenseEngine, FisherZ, OracleEngine, eliminate
-from rfdag.eliminate import _soft_kernels as kernels
-from rfdag.eliminate.beam import EngineStates, beam_search
-from rfdag.eliminate.soft import SoftBeam
+from rfdag.eliminate.beams.counts import EngineStates, beam_search
+from rfdag.eliminate.beams.soft import SoftBeam
+from rfdag.eliminate.kernels import soft as kernels
+from rfdag.evidence.moments import Moments
 from rfdag.graphs import markov_equivalent
-from rfdag.moments import Moments
-from rfdag.refine.bic import ScoredOrder
-from rfdag.refine.polish import Deadline, descend, iterate
-from rfdag.refine.portfolio import search_orders
+from rfdag.orders.portfolio import search_orders
+from rfdag.orders.reinsertion import descend, iterate
+from rfdag.orders.scores import ScoredOrder
+from rfdag.runtime.deadline import Deadline
 from strategies import dags, samples
 
 
@@ -112,7 +113,7 @@ def test_a_soft_beam_is_its_definition(rows, setting, width, mu, every, threads)
     beam = SoftBeam(
         partial, len(rows), width, mu, c=c, noise=noise, z_near=z_near, rescore_every=every, threads=threads
     )
-    with mock.patch("rfdag.eliminate.soft.WORTH_SHARING", 0):
+    with mock.patch("rfdag.eliminate.beams.soft.WORTH_SHARING", 0):
         found = beam.search()
     expected = sorted(literal_beam(rows, width, mu, setting, every), key=lambda state: round(state.spent, 7))
     assert len(found.orders) == len(expected)
@@ -132,7 +133,7 @@ def test_a_long_soft_beam_is_the_same_on_any_number_of_threads():
     for width in (1, 6):
         found = []
         for threads in (1, 2, 3):
-            with mock.patch("rfdag.eliminate.soft.WORTH_SHARING", 0):
+            with mock.patch("rfdag.eliminate.beams.soft.WORTH_SHARING", 0):
                 beam = SoftBeam(partial, 300, width, 0.5, c=6.0, rescore_every=7, threads=threads)
                 found.append(beam.search())
         for other in found[1:]:

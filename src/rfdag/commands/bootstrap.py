@@ -18,7 +18,7 @@ from rfdag.errors import NumericalWarning
 from rfdag.wording import counted
 
 if TYPE_CHECKING:
-    from rfdag.frequencies import Bootstrap
+    from rfdag.bootstrapping.frequencies import Bootstrap
     from rfdag.graphs.dag import Graph
 
 CONSENSUS = ("source", "target", "frequency", "direction_frequency")
@@ -82,8 +82,8 @@ def bootstrap(
 ) -> None:
     """Learn again from rows drawn anew, and tell how often each edge and direction is found."""
     import rfdag
-    from rfdag.consensus import require_threshold
-    from rfdag.workers import Workers
+    from rfdag.bootstrapping.consensus import require_threshold
+    from rfdag.runtime.workers import Workers
 
     require_threshold(threshold)
     # Only a width that was asked for is passed on.
@@ -136,8 +136,8 @@ def _edges(found: Bootstrap, consensus: Graph) -> list[tuple[Hashable, Hashable,
 
 
 def _write(found: Bootstrap, edges: Sequence[Sequence[Any]], out: Path) -> list[Path]:
-    from rfdag.frequencies import Pair, Rank
-    from rfdag.writing import csv_text, write_folder
+    from rfdag.bootstrapping.frequencies import Pair, Rank
+    from rfdag.runtime.writing import csv_text, write_folder
 
     return write_folder(
         out.expanduser(),
@@ -151,7 +151,7 @@ def _write(found: Bootstrap, edges: Sequence[Sequence[Any]], out: Path) -> list[
 
 
 def _tell(found: Bootstrap, consensus: Graph, threshold: float, files: Sequence[Path]) -> None:
-    from rfdag.frequencies import SURE, drawn_in_words
+    from rfdag.bootstrapping.frequencies import SURE, drawn_in_words
 
     console = Console()
     console.print(

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import rfdag
-from rfdag.bench import environments
 from rfdag.commands.probes import QUESTIONS, Answer
+from rfdag.studies.bench import environments
 
 NEEDED = {
     "gadjid": "gadjid",

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import typer
 
-from rfdag.bench.names import CONTENDERS, GROUPS, WORKLOADS
-from rfdag.experiments import catalogue
+from rfdag.studies.bench.names import CONTENDERS, GROUPS, WORKLOADS
+from rfdag.studies.paper import catalogue
 
 PLAIN = re.compile(r"[\w@%+./][\w@%+./-]*")
 """Names that mean the same to every shell without quotes."""

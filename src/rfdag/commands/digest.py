@@ -12,7 +12,7 @@ from rich.table import Table
 
 from rfdag.commands.next_steps import Step, strongest
 from rfdag.commands.speech import escape, print_files, printable
-from rfdag.compliance import summed_up
+from rfdag.knowledge.compliance import summed_up
 from rfdag.result import Edge, Result
 from rfdag.wording import counted, without_middle
 

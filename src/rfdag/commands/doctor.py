@@ -14,9 +14,9 @@ from rich.console import Console
 from rich.table import Table
 
 import rfdag
-from rfdag.bench.environments import FOLDER, homes
 from rfdag.commands.choices import JsonFlag
 from rfdag.commands.speech import escape, print_json, spoken
+from rfdag.studies.bench.environments import FOLDER, homes
 from rfdag.wording import counted
 
 if TYPE_CHECKING:

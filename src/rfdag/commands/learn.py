@@ -99,7 +99,7 @@ def learn(
     """Learn the causal order and the DAG of the columns of a file."""
     from rfdag.commands.digest import tell
     from rfdag.commands.next_steps import next_steps
-    from rfdag.files import TextFormat
+    from rfdag.input.text import TextFormat
     from rfdag.report.rerun import Given
 
     if truth is not None and report is None:
@@ -161,7 +161,7 @@ def _numbers(name: str, text: str) -> float | tuple[float, ...]:
 
 def _looked_at_in_time(given: Given) -> GraphFile | None:
     """Return the truth, if there is one; raise for what cannot be used or written, before a run that may take hours."""
-    from rfdag.writing import require_writable
+    from rfdag.runtime.writing import require_writable
 
     if given.out is not None:
         _require_folder(given.out)
@@ -206,7 +206,7 @@ def _page(result: Result, given: Given, true: GraphFile | None, *, show: bool) -
 
 def _written(result: Result, given: Given, page: str | None) -> list[Path]:
     """Write the files of a result and its report, all or none, and return their paths."""
-    from rfdag.writing import ready_to_write, write_folder
+    from rfdag.runtime.writing import ready_to_write, write_folder
 
     texts = {} if given.out is None else _texts(result)
     if page is None or given.report is None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from rfdag.commands.speech import printable
 from rfdag.report.rerun import Given, changed, command_line, form_words, option_words, path_word
-from rfdag.result import SAVE_MOMENTS_UP_TO, Edge, Result
+from rfdag.result.result import SAVE_MOMENTS_UP_TO, Edge, Result
 
 SHARED = {"rule", "beam", "refine", "restarts", "penalty", "gamma", "alpha", "time_limit", "random_state"}
 """Options that mean the same to `rfdag learn` and `rfdag bootstrap`."""

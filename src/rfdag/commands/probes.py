@@ -22,15 +22,15 @@ from typing import Any
 Answer = dict[str, Any]
 
 KERNELS = (
-    "eliminate._dense_kernels",
-    "eliminate._field_arithmetic",
-    "eliminate._list_kernels",
-    "eliminate._oracle_kernels",
-    "eliminate._soft_kernels",
-    "eliminate._sparse_kernels",
-    "graphs._sparse_kernels",
-    "refine._bic_kernels",
-    "refine._independence_kernels",
+    "eliminate.kernels.dense",
+    "eliminate.kernels.field_arithmetic",
+    "eliminate.kernels.lists",
+    "eliminate.kernels.oracle",
+    "eliminate.kernels.soft",
+    "eliminate.kernels.sparse",
+    "graphs.kernels",
+    "orders.kernels.bic",
+    "evidence.kernels.independence",
 )
 VARIABLES = (
     "OMP_NUM_THREADS",
@@ -97,7 +97,7 @@ def threads() -> Answer:
     import scipy.linalg  # noqa: F401
     from threadpoolctl import threadpool_info
 
-    from rfdag.eliminate.threads import thread_count
+    from rfdag.runtime.threads import thread_count
 
     libraries = [
         {"name": pool["internal_api"], "version": pool["version"], "threads": pool["num_threads"]}
@@ -128,7 +128,7 @@ def memory() -> Answer:
     """Return the bytes of memory that are free; None where nothing says."""
     import math
 
-    from rfdag.memory import available_memory
+    from rfdag.runtime.memory import available_memory
 
     free = available_memory()
     return {"free": None if math.isinf(free) else int(free)}
@@ -136,8 +136,8 @@ def memory() -> Answer:
 
 def device() -> Answer:
     """Return which GPU there is."""
-    from rfdag import device
     from rfdag.errors import DeviceError
+    from rfdag.runtime import device
 
     try:
         device.require_device()
@@ -162,7 +162,7 @@ def _dotted(version: int) -> str:
 
 def kernels() -> Answer:
     """Return whether kernels are compiled, how many are kept on disk, and where."""
-    from rfdag.compilation import COMPILED, is_kept
+    from rfdag.runtime.compilation import COMPILED, is_kept
 
     if not COMPILED:
         return {"compiled": False}

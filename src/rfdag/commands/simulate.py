@@ -31,8 +31,8 @@ def simulate(
     """Simulate a random DAG with linear Gaussian data on it."""
     import numpy as np
 
+    from rfdag.runtime.writing import csv_text, write_folder
     from rfdag.simulate import linear_sem, random_dag, sample
-    from rfdag.writing import csv_text, write_folder
 
     generator = np.random.default_rng(seed)
     density = 0.2 if density is None and degree is None else density

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from rfdag.files import Table, read_table
 from rfdag.graphs.dag import Graph
+from rfdag.input.text import Table, read_table
 from rfdag.knowledge import Knowledge
-from rfdag.model import LinearModel
+from rfdag.result.model import LinearModel
 from rfdag.simulate import LinearSEM
 
 __all__ = [

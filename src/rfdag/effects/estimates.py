@@ -13,7 +13,7 @@ from rfdag.effects.adjustment import adjustment_set
 from rfdag.effects.lines import effect_text, range_text
 from rfdag.effects.parent_sets import possible_parents
 from rfdag.errors import DataError, OptionError, as_column, as_columns, listed
-from rfdag.moments import HOPELESS, Moments
+from rfdag.evidence.moments import HOPELESS, Moments
 from rfdag.wording import counted, with_nearest
 
 if TYPE_CHECKING:

@@ -1,11 +1,11 @@
 """Peeling sinks off the moral graph: engines hold the state, rules choose, the search looks ahead."""
 
-from rfdag.eliminate.dense import DenseEngine
 from rfdag.eliminate.elimination import Elimination, eliminate, replay
-from rfdag.eliminate.engine import Engine, LostPrecision, Removal
-from rfdag.eliminate.oracle import OracleEngine
+from rfdag.eliminate.engines.dense import DenseEngine
+from rfdag.eliminate.engines.engine import Engine, LostPrecision, Removal
+from rfdag.eliminate.engines.oracle import OracleEngine
+from rfdag.eliminate.engines.sparse import SparseEngine, SparseOracleEngine, eliminate_sparse
 from rfdag.eliminate.rules import RULES, Candidates
-from rfdag.eliminate.sparse import SparseEngine, SparseOracleEngine, eliminate_sparse
 from rfdag.eliminate.thresholds import FisherZ, Threshold, Tolerance
 from rfdag.eliminate.trace import Step, Trace
 

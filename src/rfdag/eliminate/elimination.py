@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.constraints import Constraints
-from rfdag.eliminate.engine import Engine, Integers, Removal
+from rfdag.eliminate.engines.engine import Engine, Integers, Removal
 from rfdag.eliminate.search import Choice, choose, position_of
 from rfdag.eliminate.trace import Trace
+from rfdag.knowledge.constraints import Constraints
 
 EDGES_UP_TO = 200
 """Number of variables up to which the trace lists the edges each step removed and filled."""

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from rfdag.eliminate.engine import Engine, Integers
+from rfdag.eliminate.engines.engine import Engine, Integers
 from rfdag.errors import OptionError, listed
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rfdag.constraints import Constraints
-from rfdag.eliminate.engine import Engine
+from rfdag.eliminate.engines.engine import Engine
 from rfdag.eliminate.rules import find_rule
+from rfdag.knowledge.constraints import Constraints
 
 
 @dataclass(frozen=True)

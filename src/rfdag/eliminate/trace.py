@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.eliminate.engine import Integers
+from rfdag.eliminate.engines.engine import Integers
 
 
 class Step(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 
 from rfdag.errors import FileError, OptionError
 from rfdag.exchange.named_graph import KINDS, NamedGraph
-from rfdag.writing import csv_text
+from rfdag.runtime.writing import csv_text
 
 HEADERS = (["source", "target"], ["from", "to"])
 UNDIRECTED = {"true": False, "false": True}

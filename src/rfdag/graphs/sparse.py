@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from rfdag.errors import GraphError, RfdagError
-from rfdag.graphs import _sparse_kernels as kernels
+from rfdag.graphs import kernels
 
 __all__ = [
     "canonical",

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csc_array
 
-from rfdag.compliance import summed_up
-from rfdag.frequencies import drawn_in_words
+from rfdag.bootstrapping.frequencies import drawn_in_words
+from rfdag.knowledge.compliance import summed_up
 from rfdag.notebooks.elements import bar, escaped, line, listing, named, number, share, span, table, view
 from rfdag.notebooks.picture import picture
 from rfdag.wording import counted
 
 if TYPE_CHECKING:
+    from rfdag.bootstrapping.frequencies import Bootstrap
     from rfdag.effects.estimates import Effect, EffectRange
     from rfdag.eliminate.trace import Trace
-    from rfdag.frequencies import Bootstrap
     from rfdag.knowledge import Knowledge
-    from rfdag.model import LinearModel
     from rfdag.result import Edge, Result
+    from rfdag.result.model import LinearModel
 
 ROWS = 12
 """Rows of a table."""

@@ -14,8 +14,8 @@ from rfdag.plots.strengths import Weights, strengths
 from rfdag.plots.strokes import Stroke
 
 if TYPE_CHECKING:
-    from rfdag.exchange.exporting import Kind
     from rfdag.result import Result
+    from rfdag.result.exporting import Kind
 
 DIRECTED = Stroke(palette.BLUE, 1.4, "-", "causes")
 OPEN = Stroke(palette.VERMILLION, 1.4, (0, (4, 1.6)), "joined, direction open")

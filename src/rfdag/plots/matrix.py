@@ -17,8 +17,8 @@ from rfdag.plots.strengths import Weights, strengths
 from rfdag.plots.ticks import name_ticks
 
 if TYPE_CHECKING:
-    from rfdag.exchange.exporting import Kind
     from rfdag.result import Result
+    from rfdag.result.exporting import Kind
 
 FINEST = 400
 """Most cells of the picture along a side: smaller ones could not be seen."""

@@ -17,7 +17,7 @@ from rfdag.plots.labels import labels
 from rfdag.plots.ticks import name_ticks
 
 if TYPE_CHECKING:
-    from rfdag.frequencies import Bootstrap, Rank
+    from rfdag.bootstrapping.frequencies import Bootstrap, Rank
     from rfdag.result import Result
 
 Ranks: TypeAlias = "Mapping[Hashable, Sequence[float]] | Iterable[Rank] | Bootstrap"

@@ -12,7 +12,7 @@ from rfdag.errors import OptionError, listed
 from rfdag.graphs.sparse import entries_at, issparse
 
 if TYPE_CHECKING:
-    from rfdag.frequencies import Bootstrap
+    from rfdag.bootstrapping.frequencies import Bootstrap
     from rfdag.result import Result
 
 Weights: TypeAlias = "str | ArrayLike | Mapping[tuple[Hashable, Hashable], float] | Bootstrap | None"

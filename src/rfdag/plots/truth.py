@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from rfdag.comparison import Comparison, comparison
+from rfdag.graphs.comparison import Comparison, comparison
 from rfdag.plots import palette
 from rfdag.plots.canvas import framed_axes
 from rfdag.plots.labels import labels
@@ -17,8 +17,8 @@ from rfdag.plots.strokes import Stroke
 from rfdag.plots.ticks import name_ticks
 
 if TYPE_CHECKING:
-    from rfdag.exchange.exporting import Kind
     from rfdag.result import Result
+    from rfdag.result.exporting import Kind
 
 STROKES = {
     "right": Stroke(palette.BLACK, 0.9, "-", "right"),

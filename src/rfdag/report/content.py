@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rfdag.compliance import summed_up
-from rfdag.files import TextFormat
 from rfdag.graphs.sparse import entries_at
+from rfdag.input.text import TextFormat
+from rfdag.knowledge.compliance import summed_up
 from rfdag.report.downloads import downloads
 from rfdag.report.drawing import drawing
 from rfdag.report.health import health

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack, qr
 
-from rfdag.moments import DOUBTFUL, Moments
+from rfdag.evidence.moments import DOUBTFUL, Moments
 from rfdag.report.rounding import rounded
 from rfdag.report.rows import Rows
 from rfdag.wording import counted

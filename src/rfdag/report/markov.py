@@ -18,7 +18,7 @@ from rfdag.graphs.dag import Graph
 from rfdag.report.rounding import rounded
 
 if TYPE_CHECKING:
-    from rfdag.moments import Moments
+    from rfdag.evidence.moments import Moments
     from rfdag.result import Result
 
 Integers = NDArray[np.int64]
@@ -65,7 +65,7 @@ def markov_tests(moments: Moments, dag: Graph, order: Integers) -> tuple[NDArray
 
     Of more than 300 variables some are drawn, always the same.
 
-    >>> from rfdag.moments import Moments
+    >>> from rfdag.evidence.moments import Moments
     >>> chain = Moments.from_correlation([[1.0, 0.5, 0.25], [0.5, 1.0, 0.5], [0.25, 0.5, 1.0]], n_samples=100)
     >>> tests, _ = markov_tests(chain, np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]]), np.arange(3))
     >>> np.abs(tests).round(3)

@@ -10,13 +10,13 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rfdag.eliminate.threads import one_blas_thread
 from rfdag.errors import OptionError
-from rfdag.files import TextFormat
-from rfdag.progress import Progress
+from rfdag.input.text import TextFormat
 from rfdag.report.content import content_of
 from rfdag.report.rerun import Given
-from rfdag.writing import write_text
+from rfdag.runtime.progress import Progress
+from rfdag.runtime.threads import one_blas_thread
+from rfdag.runtime.writing import write_text
 
 if TYPE_CHECKING:
     from rfdag.result import Result

@@ -7,8 +7,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rfdag.files import DELIMITERS, TextFormat
-from rfdag.settings import Settings
+from rfdag.input.text import DELIMITERS, TextFormat
+from rfdag.methods.settings import Settings
 
 if TYPE_CHECKING:
     from rfdag.knowledge import Knowledge

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.data import in_memory, places_of
 from rfdag.errors import OptionError
-from rfdag.files import Table, TextFormat
+from rfdag.input.reading import in_memory, places_of
+from rfdag.input.text import Table, TextFormat
 from rfdag.wording import counted
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from rfdag import metrics
-from rfdag.comparison import VERDICTS, comparison, matrix_of
+from rfdag.graphs.comparison import VERDICTS, comparison, matrix_of
 from rfdag.report.rounding import rounded
 
 if TYPE_CHECKING:

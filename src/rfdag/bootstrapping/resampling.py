@@ -1,0 +1,147 @@
+"""Rows drawn anew from a table, and the moments of what was drawn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr
+
+from rfdag.errors import DataError, OptionError, as_columns
+from rfdag.evidence.moments import Floats, Moments
+from rfdag.evidence.summary import CELLS_AT_ONCE
+from rfdag.methods.settings import ENOUGH_ROWS, Settings
+
+Method = Literal["resample", "subsample"]
+METHODS = ("resample", "subsample")
+
+DRAWS = 100
+"""How often rows are drawn for one run before it is given up."""
+
+STILL = 1e-10
+"""Standard deviation, in units of that of all rows, up to which a column does not vary."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How the rows of a run are drawn, and how many they count for.
+
+    With replacement, rows come several times, and a correlation strays from the truth twice: once with the data and
+    once with the draw. Its variance is then 2/n, that of n/2 fresh rows, which is also Kish's effective number
+    (Σc)²/Σc² of rows that count c times. ``corrected`` reckons with that number instead of n; a subsample, which has
+    no row twice, is worth its size in any case.
+    """
+
+    method: Method = "resample"
+    share: float = 0.5
+    corrected: bool = True
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise OptionError(f"method is 'resample' or 'subsample', not {self.method!r}.")
+        if isinstance(self.share, bool) or not isinstance(self.share, Real) or not 0 < self.share < 1:
+            raise OptionError(f"share is the part of the rows in a subsample, between 0 and 1, not {self.share!r}.")
+        if self.corrected not in (True, False):
+            raise OptionError(f"corrected is True or False, not {self.corrected!r}.")
+
+    @classmethod
+    def of(cls, method: Method, share: float | None, corrected: bool) -> Self:
+        """Return how rows are drawn; a share belongs to subsamples."""
+        if share is None:
+            return cls(method, corrected=corrected)
+        if method == "resample":
+            raise OptionError(f"share={share!r} belongs to method='subsample'; a resample has all rows.")
+        return cls(method, share, corrected)
+
+    def size(self, rows: int) -> int:
+        """Return how many of so many rows a run draws."""
+        return rows if self.method == "resample" else round(self.share * rows)
+
+    def counts(self, rows: int, generator: np.random.Generator) -> NDArray[np.int64]:
+        """Return how often a run has each row.
+
+        >>> Sampling("subsample", share=0.5).counts(6, np.random.default_rng(0)).sum()
+        np.int64(3)
+        """
+        again = self.method == "resample"
+        return np.bincount(generator.choice(rows, self.size(rows), replace=again), minlength=rows)
+
+    def worth(self, counts: NDArray[np.int64]) -> int:
+        """Return how many rows a draw counts for."""
+        total = int(counts.sum())
+        return int(total**2 // int(counts @ counts)) if self.corrected else total
+
+    def require(self, rows: int, columns: int, settings: Settings) -> None:
+        """Raise unless the rows of a run will be enough for these settings."""
+        worth = rows // 2 if self.corrected and self.method == "resample" else self.size(rows)
+        try:
+            settings.require_rows(worth, columns)
+        except DataError as problem:
+            raise DataError(f"A run of this bootstrap counts for {worth} of the {rows} rows. {problem}") from None
+        different = round(rows * (1 - math.exp(-1)))
+        if self.method == "resample" and different < ENOUGH_ROWS * columns and not settings.few(worth, columns):
+            raise DataError(
+                f"Of {rows} rows drawn with replacement about {different} are different ones, too few for partial "
+                f"correlations of {columns} columns. Pass corrected=True or method='subsample', which reckon with "
+                f"fewer rows, or at most {int(different / ENOUGH_ROWS)} columns."
+            )
+
+
+def standardised(values: NDArray[Any], moments: Moments) -> Floats:
+    """Return the rows with mean 0 and variance 1 in every column."""
+    result: Floats = (values - moments.means) / moments.scales
+    return result
+
+
+def drawn_moments(
+    values: Floats,
+    names: Sequence[Hashable],
+    columns: NDArray[np.int64],
+    sampling: Sampling,
+    generator: np.random.Generator,
+) -> Moments:
+    """Return the moments of rows drawn from standardised ones, with the columns in the given order.
+
+    A draw in which some column does not vary says nothing about that column, and is made again.
+
+    Examples
+    --------
+    >>> values = np.random.default_rng(0).normal(size=(50, 2))
+    >>> moments = drawn_moments(values, "ab", np.array([1, 0]), Sampling("subsample"), np.random.default_rng(1))
+    >>> moments.names, moments.n_samples
+    (('b', 'a'), 25)
+    """
+    labels = tuple(names[at] for at in columns)
+    for _ in range(DRAWS):
+        counts = sampling.counts(len(values), generator)
+        means, factor = _mean_and_factor(values, columns, counts)
+        norms = np.sqrt(np.einsum("ij,ij->j", factor, factor))
+        total = int(counts.sum())
+        still = norms <= STILL * math.sqrt(total)
+        if not still.any():
+            return Moments(labels, sampling.worth(counts), factor / norms, means, norms / math.sqrt(total - 1))
+    raise DataError(
+        f"{as_columns(labels[at] for at in np.flatnonzero(still))} did not vary among the rows of {DRAWS} draws. "
+        "Drop columns in which nearly all rows are alike, or draw a larger share."
+    )
+
+
+def _mean_and_factor(values: Floats, columns: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Return the weighted means, and R of a QR decomposition of the centred rows, each as often as it counts.
+
+    A row that counts c times enters once, times √c: the cross-product is the same, and a third of the work is saved.
+    """
+    means = (counts @ values / counts.sum())[columns]
+    chosen = np.flatnonzero(counts)
+    step = max(len(columns), CELLS_AT_ONCE // len(columns))
+    factor = np.empty((0, len(columns)))
+    for start in range(0, len(chosen), step):
+        rows = chosen[start : start + step]
+        centred = (values[np.ix_(rows, columns)] - means) * np.sqrt(counts[rows])[:, None]
+        factor = qr(np.vstack([factor, centred]), mode="raw", overwrite_a=True, check_finite=False)[1]
+    return means, factor

@@ -1,0 +1,184 @@
+"""The soft rule on data: a beam of eliminations under costs that weigh edges by their evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfdag.eliminate.beams.counts import Found, set_keys
+from rfdag.eliminate.kernels import soft as kernels
+from rfdag.knowledge.constraints import Constraints
+from rfdag.runtime.threads import share
+
+Floats = NDArray[np.float64]
+
+WORTH_SHARING = 50_000
+"""Inner steps of a kernel below which handing out threads costs more than it saves."""
+
+AT_ONCE = 20_000_000
+"""Inner steps after which a beam looks up from its work: about a tenth of a second."""
+
+
+class SoftBeam:
+    """A beam of Gaussian eliminations under the soft cost.
+
+    With ``rescore_every`` = 1 every candidate is scored at every step: the exact rule. Larger numbers are lazy: between
+    two times that all are scored, only the neighbours of what was removed are, on rows formed for the purpose, and
+    the rank-one steps are kept as vectors until they are applied together. States that descend from the same state
+    share its matrix and vectors until then, so a continuation that is not followed is never made, and one that is
+    costs no copy of a matrix.
+
+    Parameters
+    ----------
+    partial
+        Matrix of partial correlations over all variables.
+    n_samples
+        Number of rows behind it.
+    width
+        The most states ever held, each with two matrices at the most.
+    mu
+        Weight of what lies ahead against what was paid; between 0 and 1. With width 1 each step removes the variable
+        of least D̃ + μ · H(what is left), which is the largest R̃ − F̃ − λ D̃ with λ = (1 − μ) / μ.
+    c, noise
+        The weight of an edge rises from 0 at z² = noise to 1 at z² = noise + c. The price of an edge in the BIC is the
+        natural choice for c, smaller values trust weaker edges.
+    z_near
+        Which variables count as neighbours of a candidate: those whose statistic z is larger than this.
+    rescore_every
+        Steps from one time that everything is scored to the next.
+    threads
+        How many threads may work on the states, or on the rows of one state.
+    constraints
+        Who must come before whom.
+    """
+
+    def __init__(
+        self,
+        partial: Floats,
+        n_samples: int,
+        width: int,
+        mu: float,
+        *,
+        c: float,
+        noise: float = 0.0,
+        z_near: float = 2.5,
+        rescore_every: int = 1,
+        threads: int = 1,
+        constraints: Constraints | None = None,
+    ) -> None:
+        p = len(partial)
+        self._rule = kernels.Rule(float(n_samples), c, noise / c, z_near, mu)
+        self._width, self._every, self._threads = width, rescore_every, threads
+        before = np.empty((0, 0), np.bool_) if constraints is None else constraints.before
+        self._beam = _room(p, width, rescore_every, before)
+        self._work = [_work(p, threads, rescore_every) for _ in range(threads)]
+        np.negative(partial, out=self._beam.matrices[0, : p * p].reshape(p, p))
+        self._beam.now[:] = (p, p, 0, 1, 0, 0, 1)
+        self._beam.members[0, 0] = np.arange(p)
+        self._beam.base[0, 0] = self._beam.key[0, 0] = 0
+        self._beam.spent[0, 0] = 0.0
+        self._beam.u[0, 0] = 1.0
+        self._beam.waiting[0, 0] = before.sum(axis=1)
+
+    def search(self, report: Callable[[float], None] = lambda share: None) -> Found:
+        """Return up to ``width`` complete orders, the cheapest first; ``report`` is told the share done."""
+        p = len(self._beam.keys)
+        while (left := int(self._beam.now[kernels.LEFT])) > 1:
+            report(1 - (left / p) ** 3)
+            if self._threads > 1 and self._beam.now[kernels.DUE]:
+                self._renew()
+            if self._threads > 1 and self._beam.now[kernels.COUNT] > 1:
+                self._step()
+            else:
+                self._advance()
+        side, count = int(self._beam.now[kernels.SIDE]), int(self._beam.now[kernels.COUNT])
+        return Found.ranked(kernels.orders(self._beam), self._beam.spent[side, :count])
+
+    def _advance(self) -> None:
+        """Take as many steps as a tenth of a second allows, but none past the time when threads can share the work."""
+        left, _, pending, count = self._beam.now[:4].tolist()
+        steps = max(1, AT_ONCE // (count * left * (left // self._every + self._every + 20)))
+        if self._threads > 1:
+            steps = min(steps, self._every - pending)
+        kernels.advance(self._rule, self._beam, self._work[0], self._width, self._every, steps)
+
+    def _renew(self) -> None:
+        """Apply all pending steps and score all: threads share the states, or the rows of the only one."""
+        rule, beam = self._rule, self._beam
+        left, _, _, count = beam.now[:4].tolist()
+        if count > 1:
+            self._share(lambda e, at: kernels.renew(rule, beam, e, self._work[at]), count, count * left * left)
+        else:
+            work, slots, fresh = self._work[0], kernels.slots_left(beam, 0), kernels.fresh_matrix(beam, 0)
+            threads = self._threads if left * left > WORTH_SHARING else 1
+            share(lambda first, step: kernels.settle(beam, 0, slots, first, step, fresh), threads)
+            share(lambda first, step: kernels.survey(rule, beam, 0, first, step, fresh, work), threads)
+            share(lambda first, step: kernels.lighten(rule, beam, 0, first, step, fresh, work), threads)
+            kernels.adopt(beam, 0, slots)
+        kernels.renewed(beam)
+
+    def _step(self) -> None:
+        """Take one step, the states shared over the threads."""
+        rule, beam = self._rule, self._beam
+        left, slots, pending, count = beam.now[:4].tolist()
+        felt = int(beam.stale[beam.now[kernels.SIDE], :count, :slots].sum())
+        self._share(
+            lambda e, at: kernels.score_stale(rule, beam, e, self._work[at]), count, felt * left * (pending + 8)
+        )
+        kernels.choose(rule, beam, self._width)
+        count = int(beam.now[kernels.COUNT])
+        self._share(lambda e, _: kernels.extend(rule, beam, e, self._width), count, count * left * (pending + 8))
+        kernels.extended(beam, self._every)
+
+    def _share(self, work: Callable[[int, int], None], count: int, steps: int) -> None:
+        """Do ``work(state, worker)`` for every state, over the threads if it is worth their while."""
+
+        def some(first: int, step: int) -> None:
+            for state in range(first, count, step):
+                work(state, first)
+
+        share(some, min(self._threads, count) if steps > WORTH_SHARING else 1)
+
+
+def _room(p: int, width: int, every: int, before: NDArray[np.bool_]) -> kernels.Beam:
+    # Room that is never written to is never taken: a beam that begins with one state grows into it.
+    return kernels.Beam(
+        now=np.empty(7, np.int64),
+        matrices=np.empty((2, width * p * p)),
+        members=np.empty((2, width, p), np.int64),
+        base=np.empty((2, width), np.int64),
+        line=np.empty((2, width, every), np.int64),
+        spent=np.empty((2, width)),
+        key=np.empty((2, width), np.uint64),
+        u=np.empty((2, width, p)),
+        paid=np.empty((2, width, p)),
+        gains=np.empty((2, width, p)),
+        stale=np.empty((2, width, p), np.bool_),
+        pool=np.empty((every, width, p)),
+        offer_spent=np.empty((width, p)),
+        offer_value=np.empty((width, p)),
+        offer_key=np.empty((width, p), np.uint64),
+        parents=np.empty((p, width), np.int64),
+        slots=np.empty((p, width), np.int64),
+        variables=np.empty((p, width), np.int64),
+        keys=set_keys(p),
+        waiting=np.empty((2, width, len(before)), np.int64),
+        earlier=np.ascontiguousarray(before.T),
+    )
+
+
+def _work(p: int, threads: int, every: int) -> kernels.Work:
+    room = (p + threads * kernels.TILE) * (p + 1) + 1
+    return kernels.Work(
+        start=np.empty(p, np.int64),
+        end=np.empty(p, np.int64),
+        near=np.empty(room, np.int32),
+        a=np.empty(room),
+        b=np.empty(room),
+        row=np.empty(p),
+        scale=np.empty(p),
+        pending=np.empty((every, p)),
+        entries=np.empty(p),
+    )

@@ -1,0 +1,224 @@
+"""Moments and partial correlations on a GPU, as accurate as `rfdag.evidence.moments` makes them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rfdag.errors import DataError
+from rfdag.evidence.moments import HOPELESS, Floats, Moments, dependence, refuse_constant
+from rfdag.evidence.summary import SURELY_ROUND
+from rfdag.runtime.device import SPARE, cupy, free_memory
+
+STILL_ROUND = 1e6
+"""Condition up to which a second round of products mends what the first has lost; beyond it a real QR is taken."""
+
+CELLS_AT_ONCE = 2**27
+"""Numbers worked on at a time, unless there are too many columns for that: a gigabyte."""
+
+
+def bytes_of_moments(n: int, p: int) -> float:
+    """Return the device memory that the moments of n rows take at least: matrices of products, a piece of the rows."""
+    return 8.0 * (6.0 * p * p + 3.0 * min(n, _rows_at_once(p)) * p)
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceMoments(Moments):
+    """Moments whose factor is on the device as well, where partial correlations are computed."""
+
+    held: Any = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, moments: Moments) -> Self:
+        """Return the same moments, with a copy of their factor on the device if there is none yet."""
+        if isinstance(moments, cls):
+            return moments
+        known = {name: getattr(moments, name) for name in Moments.__dataclass_fields__}
+        return cls(**known, held=cupy().asarray(moments.factor))
+
+    @classmethod
+    def from_data(cls, values: ArrayLike, names: Sequence[Hashable] | None = None) -> Self:
+        """Return the moments of an n × p array of finite numbers on the host, larger than the device if need be."""
+        cp = cupy()
+        values = np.asarray(values)
+        n, p = values.shape
+        labels = tuple(names) if names is not None else tuple(range(p))
+        if n < 2:
+            raise DataError(f"Found {n} row (n_samples={n}); a correlation needs at least two, and far more.")
+        rows = _Rows(values)
+        means, units, constant = rows.centre()
+        factor, norms = _factor(rows)
+        refuse_constant(labels, constant | ~(norms > 1e-12 * math.sqrt(n) * np.abs(means)))
+        return cls(
+            labels, n, cp.asnumpy(factor), means * units, norms / math.sqrt(n - 1) * units, held=factor
+        )  # fmt: skip
+
+    @property
+    def correlation(self) -> Floats:
+        """The correlation matrix."""
+        correlation: Floats = cupy().asnumpy(self.held.T @ self.held)
+        np.fill_diagonal(correlation, 1.0)
+        return correlation
+
+    def partial_on_device(self, variables: NDArray[np.int64] | None = None) -> Any:
+        """Return what `partial_correlations` returns, on the device."""
+        cp = cupy()
+        if variables is None and self.partial is not None:
+            return cp.asarray(self.partial)
+        triangle = _triangle(self.held if variables is None else self.held[:, cp.asarray(variables)])
+        inverse, condition = _invert(triangle)
+        if not condition < HOPELESS:
+            names = self.names if variables is None else [self.names[at] for at in variables]
+            raise DataError(dependence(cp.asnumpy(triangle), names))
+        inverse /= cp.sqrt((inverse * inverse).sum(axis=1))[:, None]
+        partial = inverse @ inverse.T
+        del inverse
+        cp.clip(partial, -1.0, 1.0, out=partial)
+        cp.negative(partial, out=partial)
+        cp.fill_diagonal(partial, 1.0)
+        return partial
+
+    def partial_correlations(self, variables: Sequence[int] | NDArray[np.int64] | None = None) -> Floats:
+        """Return the correlation of each pair given all the others (of ``variables``), ones on the diagonal."""
+        chosen = None if variables is None else np.asarray(variables)
+        partial: Floats = cupy().asnumpy(self.partial_on_device(chosen))
+        return partial
+
+    def condition(self) -> float:
+        """Return the condition number of the factor: the root of the correlation's."""
+        if len(self.factor) < len(self.names):
+            return math.inf
+        return super().condition() if self.partial is not None else _invert(_triangle(self.held))[1]
+
+
+def on_host(moments: Moments) -> Moments:
+    """Return the moments without anything on the device."""
+    if not isinstance(moments, DeviceMoments):
+        return moments
+    return Moments(**{name: getattr(moments, name) for name in Moments.__dataclass_fields__})
+
+
+class _Rows:
+    """The rows of an array in pieces on the device; all of them stay there if they fit."""
+
+    def __init__(self, values: NDArray[Any]) -> None:
+        self._cp = cupy()
+        self._values = values
+        self.size, columns = values.shape
+        step = min(self.size, _rows_at_once(columns))
+        self._pieces = [slice(start, start + step) for start in range(0, self.size, step)]
+        self._means: Any = None
+        fits = bytes_of_moments(*values.shape) + 8.0 * values.size < free_memory() - SPARE
+        self._kept = [self._bring(piece) for piece in self._pieces] if fits else None
+
+    def centre(self) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        """Bring the columns near 1 and their means to 0; return the means, the units, and which are constant."""
+        cp = self._cp
+        extremes = [(piece.min(axis=0), piece.max(axis=0)) for piece in self]
+        lowest = cp.min(cp.stack([low for low, _ in extremes]), axis=0)
+        highest = cp.max(cp.stack([high for _, high in extremes]), axis=0)
+        constant = lowest == highest
+        self._units = cp.where(constant, 1.0, cp.maximum(cp.abs(lowest), cp.abs(highest)))
+        means = sum((piece / self._units).sum(axis=0) for piece in self) / self.size
+        self._means = means
+        if self._kept is not None:
+            self._kept = [self._centred(piece) for piece in self._kept]
+        return cp.asnumpy(means), cp.asnumpy(self._units), cp.asnumpy(constant)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield piece after piece, centred once that is done."""
+        if self._kept is not None:
+            yield from self._kept
+        else:
+            for piece in self._pieces:
+                rows = self._bring(piece)
+                yield rows if self._means is None else self._centred(rows)
+
+    def _bring(self, piece: slice) -> Any:
+        return self._cp.asarray(np.ascontiguousarray(self._values[piece], dtype=np.float64))
+
+    def _centred(self, rows: Any) -> Any:
+        rows /= self._units
+        rows -= self._means
+        return rows
+
+
+def _factor(rows: _Rows) -> tuple[Any, Floats]:
+    """Return F with unit columns and FᵀF the correlation matrix, and the norms of the columns.
+
+    Products are fast and lose half the digits; a second round, on rows that the first has made nearly orthogonal,
+    brings these back (CholeskyQR2). Where even that would fail, the rows are decomposed as they are.
+    """
+    cp = cupy()
+    products = sum(piece.T @ piece for piece in rows)
+    norms = cp.sqrt(cp.diag(products))
+    safe = cp.where(norms > 0, norms, 1.0)
+    products /= safe
+    products /= safe[:, None]
+    first = _cholesky(products)
+    if first is not None:
+        condition = _invert(first)[1]
+        if condition < SURELY_ROUND:
+            return first, cp.asnumpy(norms)
+        if condition < STILL_ROUND:
+            second = _cholesky(_products_of_solved(rows, first, safe))
+            if second is not None:
+                return second @ first, cp.asnumpy(norms)
+    factor = cp.empty((0, len(safe)))
+    for piece in rows:
+        factor = cp.linalg.qr(cp.concatenate([factor, piece / safe]), mode="r")
+    sizes = cp.sqrt((factor * factor).sum(axis=0))
+    return factor / cp.where(sizes > 0, sizes, 1.0), cp.asnumpy(norms * sizes)
+
+
+def _products_of_solved(rows: _Rows, triangle: Any, norms: Any) -> Any:
+    """Return QᵀQ for the rows Q R = X / norms, R being the triangle."""
+    from cupyx.scipy.linalg import solve_triangular
+
+    products = 0.0
+    for piece in rows:
+        solved = solve_triangular(triangle, (piece / norms).T, trans="T")
+        products = products + solved @ solved.T
+    return products
+
+
+def _cholesky(matrix: Any) -> Any | None:
+    """Return the upper Cholesky factor, or None where there is none."""
+    cp = cupy()
+    from cupyx import errstate
+
+    try:
+        with errstate(linalg="raise"):
+            factor = cp.linalg.cholesky(matrix).T
+    except np.linalg.LinAlgError:
+        return None
+    return cp.ascontiguousarray(factor) if bool(cp.isfinite(cp.diag(factor)).all()) else None
+
+
+def _triangle(factor: Any) -> Any:
+    """Return R of a QR decomposition of the factor, unless the factor is such an R already."""
+    cp = cupy()
+    if len(factor) <= factor.shape[1] and not bool(cp.tril(factor, -1).any()):
+        return factor
+    return cp.linalg.qr(factor, mode="r")
+
+
+def _invert(triangle: Any) -> tuple[Any, float]:
+    """Return the inverse of an upper triangle, and its condition number; infinite where there is no inverse."""
+    cp = cupy()
+    from cupyx.scipy.linalg import solve_triangular
+
+    if len(triangle) < triangle.shape[1] or not bool(cp.diag(triangle).all()):
+        return triangle, math.inf
+    inverse = solve_triangular(triangle, cp.eye(len(triangle)))
+    condition = float(cp.abs(triangle).sum(axis=0).max() * cp.abs(inverse).sum(axis=0).max())
+    return inverse, condition if math.isfinite(condition) else math.inf
+
+
+def _rows_at_once(p: int) -> int:
+    return max(p, CELLS_AT_ONCE // p)

@@ -1,0 +1,157 @@
+"""Conditional independence: in a sample, in exact moments, and in a DAG.
+
+The question is always asked for a whole family at once: which of these variables depend on that one, each given the
+rest of them? One decomposition, or one walk through a DAG, answers for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, issparse
+
+from rfdag.eliminate.thresholds import FisherZ, Threshold, Tolerance
+from rfdag.evidence.kernels import independence as kernels
+from rfdag.graphs.dag import as_dag
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Answers = NDArray[np.bool_]
+
+LEAST_VARIANCE = 1e-13
+"""Share of its variance left below which a variable counts as explained by others: what rounding leaves of 1."""
+
+
+class Independence(Protocol):
+    """What is known of the variables, as answers to questions of independence."""
+
+    def dependent(self, node: int, others: Integers) -> Answers:
+        """Return for each of ``others`` whether it depends on ``node`` given the rest of them."""
+
+    def independent(self, i: int, j: int, given: Sequence[int] = ()) -> bool:
+        """Return whether i and j are independent given the variables ``given``."""
+        return not self.dependent(i, np.array([j, *given]))[0]
+
+
+class _PartialCorrelations(Independence):
+    """Dependence as a partial correlation above a threshold; what cannot be computed counts as dependence.
+
+    An edge is only lost where independence was found. If families that are too large to be tested lost theirs,
+    such families would look sparse, and a search for few edges would seek them out.
+    """
+
+    def __init__(self, threshold: Threshold) -> None:
+        self._threshold = threshold
+
+    def dependent(self, node: int, others: Integers) -> Answers:
+        """Return for each of ``others`` whether it depends on ``node`` given the rest of them."""
+        lower = self._triangle(np.append(others, node))
+        if lower is None:
+            return np.ones(len(others), bool)
+        sizes = np.empty(len(others))
+        kernels.last_partial_correlations(lower, np.empty(len(lower)), sizes)
+        return sizes > self._threshold(len(lower))
+
+    def _triangle(self, chosen: Integers) -> Floats | None:
+        """Return L with L Lᵀ the correlation matrix of the chosen variables; None when that says nothing."""
+        raise NotImplementedError
+
+
+class SampleIndependence(_PartialCorrelations):
+    """Fisher's z-test at level ``alpha`` on the partial correlations of a sample.
+
+    A pair given s others needs more than s + 3 rows; below that the pair counts as dependent.
+
+    Parameters
+    ----------
+    correlation
+        Correlation matrix of the variables.
+    n_samples
+        Number of rows behind it.
+    alpha
+        Level of the two-sided test.
+
+    Examples
+    --------
+    >>> chain = np.array([[1.0, 0.5, 0.25], [0.5, 1.0, 0.5], [0.25, 0.5, 1.0]])
+    >>> tests = SampleIndependence(chain, n_samples=1000, alpha=0.001)
+    >>> tests.independent(0, 2), tests.independent(0, 2, given=[1])
+    (False, True)
+    """
+
+    def __init__(self, correlation: ArrayLike, n_samples: int, alpha: float = 1e-3) -> None:
+        super().__init__(FisherZ(n_samples, alpha))
+        self._correlation = np.ascontiguousarray(correlation, dtype=np.float64)
+        self._most = n_samples - 2
+
+    def _triangle(self, chosen: Integers) -> Floats | None:
+        if len(chosen) > self._most:
+            return None
+        lower = np.empty((len(chosen), len(chosen)))
+        return lower if kernels.decompose(self._correlation, chosen, LEAST_VARIANCE, lower) else None
+
+
+class ExactIndependence(_PartialCorrelations):
+    """Partial correlations of exact moments against a bound on rounding noise.
+
+    Each family is decomposed from the factor of the correlation matrix: from the matrix itself, dense graphs of
+    fifty variables would leave more noise than the bound allows.
+
+    Parameters
+    ----------
+    factor
+        Matrix F with FᵀF the correlation matrix, as `Moments` holds it.
+    tolerance
+        Size of a partial correlation that counts as zero.
+
+    Examples
+    --------
+    >>> tests = ExactIndependence(np.linalg.cholesky([[1.0, 0.5, 0.25], [0.5, 1.0, 0.5], [0.25, 0.5, 1.0]]).T)
+    >>> tests.independent(0, 2), tests.independent(0, 2, given=[1])
+    (False, True)
+    """
+
+    def __init__(self, factor: ArrayLike, tolerance: float = 1e-8) -> None:
+        super().__init__(Tolerance(tolerance))
+        self._factor = np.asarray(factor, dtype=np.float64)
+
+    def _triangle(self, chosen: Integers) -> Floats | None:
+        upper: Floats = np.asarray(np.linalg.qr(self._factor[:, chosen], mode="r"))
+        if len(upper) < len(chosen) or np.abs(np.diag(upper)).min() < LEAST_VARIANCE:
+            return None
+        return np.ascontiguousarray(upper.T)
+
+
+class GraphIndependence(Independence):
+    """d-separation in a DAG.
+
+    Parameters
+    ----------
+    dag
+        Adjacency matrix, full or sparse; non-zero at (i, j) means i → j.
+
+    Examples
+    --------
+    >>> tests = GraphIndependence([[0, 0, 1], [0, 0, 1], [0, 0, 0]])
+    >>> tests.independent(0, 1), tests.independent(0, 1, given=[2])
+    (True, False)
+    """
+
+    def __init__(self, dag: ArrayLike) -> None:
+        edges = as_dag(dag)
+        self._lists = (*_neighbours(edges.T), *_neighbours(edges))
+
+    def dependent(self, node: int, others: Integers) -> Answers:
+        """Return for each of ``others`` whether it is d-connected to ``node`` given the rest of them."""
+        answers = np.empty(len(others), bool)
+        kernels.connected(*self._lists, node, others, answers)
+        return answers
+
+
+def _neighbours(edges: NDArray[np.int8]) -> tuple[Integers, Integers]:
+    """Return the columns of the entries, row by row, and where each row's begin."""
+    rows, columns = (csr_array(edges) if issparse(edges) else edges).nonzero()
+    return columns.astype(np.int64), np.searchsorted(rows, np.arange(edges.shape[0] + 1))

@@ -1,0 +1,383 @@
+"""What the Gaussian methods need to know of the data: its size, means, scales and correlation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import LinAlgError, cholesky, lapack, qr, solve_triangular
+
+from rfdag.errors import DataError, MatrixError, as_column, as_columns
+from rfdag.evidence.summary import CELLS_AT_ONCE, Summary, reciprocal_condition
+
+Floats = NDArray[np.float64]
+
+DOUBTFUL = 1e8
+"""Condition of the factor above which a partial correlation may be off by more than about 1e-8."""
+
+HOPELESS = 1e13
+"""Condition of the factor above which columns count as linearly dependent."""
+
+SINGULAR = 1e8
+"""The same for a matrix given ready-made: forming it has squared the condition of the data."""
+
+
+class Regressions(NamedTuple):
+    """Every variable regressed on its parents.
+
+    ``coefficients`` (row → column) and ``variances``, those of the residuals, are in the units of the data;
+    ``partial_correlations`` (row → column) are those of parent and child given the other parents; None where unknown.
+    """
+
+    coefficients: Floats
+    variances: Floats
+    partial_correlations: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """The first two moments of a set of variables, in a form that keeps their accuracy.
+
+    The correlation matrix is held as a factor F with FᵀF = correlation, taken from the data by a QR
+    decomposition. Forming XᵀX instead would square the condition number, which for dense graphs is beyond
+    double precision from about a hundred variables on.
+
+    Attributes
+    ----------
+    names
+        One hashable name per variable.
+    n_samples
+        Number of rows, or None when the moments are exact.
+    factor
+        Matrix F.
+    means
+        Means of the variables; zeros where unknown.
+    scales
+        Their standard deviations; ones where unknown.
+    """
+
+    names: tuple[Hashable, ...]
+    n_samples: int | None
+    factor: Floats = field(repr=False)
+    means: Floats = field(repr=False)
+    scales: Floats = field(repr=False)
+    partial: Floats | None = field(default=None, repr=False)
+    """Partial correlations of a precision matrix, kept as given so that its zeros stay exact."""
+
+    @classmethod
+    def from_data(cls, values: ArrayLike, names: Sequence[Hashable] | None = None) -> Moments:
+        """Return the moments of an n × p array of finite numbers.
+
+        Examples
+        --------
+        >>> moments = Moments.from_data([[0.0, 1.0], [1.0, 3.0], [2.0, 2.0]], names=["a", "b"])
+        >>> moments.correlation
+        array([[1. , 0.5],
+               [0.5, 1. ]])
+        """
+        values = np.asarray(values)
+        n, p = values.shape
+        labels = tuple(names) if names is not None else tuple(range(p))
+        if n < 2:
+            raise DataError(f"Found {n} row (n_samples={n}); a correlation needs at least two, and far more.")
+        lowest, highest = values.min(axis=0), values.max(axis=0)
+        constant = lowest == highest
+        # Columns are brought near 1 first, so that sums and squares neither overflow nor vanish.
+        units = np.maximum(np.abs(lowest.astype(np.float64)), np.abs(highest.astype(np.float64)))
+        units[constant] = 1.0
+        # As many rows at a time as columns, at least: the memory beside the data stays within four p × p
+        # matrices, or a megabyte or two where these are smaller.
+        step = n if n <= 2 * p else max(p, CELLS_AT_ONCE // p)
+        means = sum((values[start : start + step] / units).sum(axis=0) for start in range(0, n, step)) / n
+        factor = np.empty((0, p))
+        for start in range(0, n, step):
+            rows = values[start : start + step]
+            # The factor so far and the next rows, decomposed together, give the factor of both.
+            stacked = np.empty((len(factor) + len(rows), p), order="F")
+            stacked[: len(factor)] = factor
+            np.divide(rows, units, out=stacked[len(factor) :])
+            stacked[len(factor) :] -= means
+            del factor
+            factor = qr(stacked, mode="raw", overwrite_a=True, check_finite=False)[1]
+            del stacked
+        return cls._of_factor(labels, n, factor, means, units, constant)
+
+    @classmethod
+    def from_summary(cls, summary: Summary, names: Sequence[Hashable] | None = None) -> Moments:
+        """Return the moments of rows that were summed up block by block; every number of them must be finite."""
+        n, p = summary.count, len(summary.units)
+        labels = tuple(names) if names is not None else tuple(range(p))
+        if n < 2:
+            raise DataError(f"Found {n} row (n_samples={n}); a correlation needs at least two, and far more.")
+        constant = summary.lowest == summary.highest
+        return cls._of_factor(labels, n, summary.factor.copy(), summary.means, summary.units, constant)
+
+    @classmethod
+    def _of_factor(
+        cls,
+        labels: tuple[Hashable, ...],
+        n: int,
+        factor: Floats,
+        means: Floats,
+        units: Floats,
+        constant: NDArray[np.bool_],
+    ) -> Moments:
+        """Return the moments of n centred rows given by their factor, in units; ``factor`` is overwritten."""
+        norms = _column_norms(factor)
+        constant |= ~(norms > 1e-12 * math.sqrt(n) * np.abs(means))
+        refuse_constant(labels, constant)
+        factor /= norms
+        return cls(labels, n, factor, means * units, norms / math.sqrt(n - 1) * units)
+
+    @classmethod
+    def from_correlation(
+        cls, matrix: ArrayLike, n_samples: int | None, names: Sequence[Hashable] | None = None
+    ) -> Moments:
+        """Return the moments of a correlation matrix of ``n_samples`` rows."""
+        matrix = _checked(matrix, names, "correlation")
+        labels = tuple(names) if names is not None else tuple(range(len(matrix)))
+        off = np.abs(np.diag(matrix) - 1) > 1e-8
+        if off.any():
+            raise MatrixError(
+                f"A correlation matrix has ones on its diagonal; {as_columns(_chosen(labels, off))} have other values. "
+                "Pass input='covariance' if it is a covariance matrix."
+            )
+        p = len(matrix)
+        return cls(labels, n_samples, _factor(matrix, labels, "correlation", n_samples), np.zeros(p), np.ones(p))
+
+    @classmethod
+    def from_covariance(
+        cls, matrix: ArrayLike, n_samples: int | None, names: Sequence[Hashable] | None = None
+    ) -> Moments:
+        """Return the moments of a covariance matrix of ``n_samples`` rows."""
+        matrix = _checked(matrix, names, "covariance")
+        labels = tuple(names) if names is not None else tuple(range(len(matrix)))
+        scales = _roots_of_diagonal(matrix, labels, "covariance")
+        correlation = matrix / scales / scales[:, None]
+        factor = _factor(correlation, labels, "covariance", n_samples)
+        return cls(labels, n_samples, factor, np.zeros(len(matrix)), scales)
+
+    @classmethod
+    def from_precision(
+        cls, matrix: ArrayLike, n_samples: int | None, names: Sequence[Hashable] | None = None
+    ) -> Moments:
+        """Return the moments of an inverse covariance matrix; exact when ``n_samples`` is None."""
+        matrix = _checked(matrix, names, "precision")
+        labels = tuple(names) if names is not None else tuple(range(len(matrix)))
+        roots = _roots_of_diagonal(matrix, labels, "precision")
+        scaled = matrix / roots / roots[:, None]
+        # L Lᵀ = precision gives L⁻ᵀ L⁻¹ = covariance, so F = L⁻¹ with its columns normalised.
+        lower = _factor(scaled, labels, "precision").T
+        inverse = solve_triangular(lower, np.eye(len(matrix)), lower=True)
+        norms = _column_norms(inverse)
+        partial = -scaled
+        np.fill_diagonal(partial, 1.0)
+        return cls(labels, n_samples, inverse / norms, np.zeros(len(matrix)), norms / roots, partial)
+
+    @property
+    def correlation(self) -> Floats:
+        """The correlation matrix."""
+        correlation = self.factor.T @ self.factor
+        np.fill_diagonal(correlation, 1.0)
+        return correlation
+
+    def refuse_copies(self) -> None:
+        """Raise if a column is a copy of another up to scale; of other dependence, few rows say nothing."""
+        correlation = self.correlation
+        np.fill_diagonal(correlation, 0.0)
+        copies = np.argwhere(np.triu(np.abs(correlation) > 1 - 1e-12))
+        if len(copies):
+            pairs = "; ".join(
+                f"{as_column(self.names[j])} is a copy of {as_column(self.names[i])} up to scale"
+                for i, j in copies[:3].tolist()
+            )
+            drop = as_columns([self.names[at] for at in sorted(set(copies[:, 1].tolist()))])
+            raise DataError(f"Columns are linearly dependent: {pairs}. Drop {drop}.")
+
+    def condition(self) -> float:
+        """Return an estimate of the condition number of the factor: the root of the correlation's."""
+        if len(self.factor) < len(self.names):
+            return math.inf
+        if self.partial is not None:
+            return _condition(cholesky(2 * np.eye(len(self.partial)) - self.partial))
+        return _condition(_triangle(self.factor))
+
+    def partial_correlations(self, variables: Sequence[int] | NDArray[np.int64] | None = None) -> Floats:
+        """Return the correlation of each pair given all the others (of ``variables``), ones on the diagonal.
+
+        Examples
+        --------
+        >>> chain = [[1.0, 0.5, 0.25], [0.5, 1.0, 0.5], [0.25, 0.5, 1.0]]
+        >>> Moments.from_correlation(chain, n_samples=100).partial_correlations().round(3) + 0.0
+        array([[1.   , 0.447, 0.   ],
+               [0.447, 1.   , 0.447],
+               [0.   , 0.447, 1.   ]])
+        """
+        if variables is None and self.partial is not None:
+            return self.partial.copy()
+        triangle = _triangle(self.factor if variables is None else self.factor[:, variables])
+        if len(triangle) < triangle.shape[1] or not _condition(triangle) < HOPELESS:
+            names = self.names if variables is None else [self.names[at] for at in variables]
+            raise DataError(dependence(triangle, names))
+        # Rows of R⁻¹ span the same angles as the regression residuals: normalised, they give K at once.
+        rows, _ = lapack.dtrtri(triangle)
+        rows /= _column_norms(rows.T)[:, None]
+        partial: Floats = -(rows @ rows.T)
+        np.clip(partial, -1.0, 1.0, out=partial)
+        np.fill_diagonal(partial, 1.0)
+        return partial
+
+    def regressions(self, dag: NDArray[np.int8]) -> Regressions:
+        """Return the regression of each variable on its parents.
+
+        The variances are maximum-likelihood estimates, which divide by n; ``scales`` are taken as standard deviations
+        that divide by n − 1.
+        """
+        p = len(self.names)
+        coefficients, partial = np.zeros((p, p)), np.zeros((p, p))
+        variances = np.empty(p)
+        for child in range(p):
+            parents = np.flatnonzero(dag[:, child])
+            q, r = qr(self.factor[:, parents], mode="economic") if len(parents) else (None, None)
+            target = self.factor[:, child]
+            residual = target
+            if q is not None:
+                projected = q.T @ target
+                slopes = coefficients[parents, child] = solve_triangular(r, projected)
+                residual = target - q @ projected
+                # A parent explains slope² / ‖row of R⁻¹‖² more than the others do.
+                size = np.sqrt((solve_triangular(r, np.eye(len(parents))) ** 2).sum(axis=1))
+                own = slopes / size
+                partial[parents, child] = own / np.sqrt(residual @ residual + own**2)
+            variances[child] = residual @ residual
+        coefficients *= self.scales / self.scales[:, None]
+        shrink = 1.0 if self.n_samples is None else (self.n_samples - 1) / self.n_samples
+        with np.errstate(over="ignore"):
+            return Regressions(coefficients, variances * self.scales**2 * shrink, partial)
+
+
+def _triangle(factor: Floats) -> Floats:
+    """Return R of a QR decomposition of the factor, unless the factor is such an R already."""
+    if len(factor) <= factor.shape[1] and not np.tril(factor, -1).any():
+        return factor
+    triangle: Floats = qr(factor, mode="r", check_finite=False)[0][: factor.shape[1]]
+    return triangle
+
+
+def _column_norms(matrix: Floats) -> Floats:
+    norms: Floats = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
+    return norms
+
+
+def _condition(triangle: Floats) -> float:
+    reciprocal = reciprocal_condition(triangle)
+    return math.inf if reciprocal == 0 else 1 / reciprocal
+
+
+def dependence(triangle: Floats, names: Sequence[Hashable]) -> str:
+    """Say which columns depend on which others."""
+    _, r, pivots = qr(triangle, mode="economic", pivoting=True)
+    sizes = np.abs(np.diag(r))
+    rank = int((sizes > sizes[0] * 10 / HOPELESS).sum())
+    solution = solve_triangular(r[:rank, :rank], r[:rank, rank:])
+    sentences = []
+    for at, dependent in enumerate(pivots[rank:][:3]):
+        weights = np.abs(solution[:, at])
+        on = pivots[:rank][weights > 1e-6 * weights.max()] if rank else []
+        others = [names[other] for other in sorted(on)]
+        if len(others) == 1:
+            sentences.append(f"{as_column(names[dependent])} is a copy of {as_column(others[0])} up to scale")
+        else:
+            sentences.append(f"{as_column(names[dependent])} is a linear combination of {as_columns(others)}")
+    if not sentences:
+        return (
+            "The columns are so nearly dependent that partial correlations would be rounding noise; drop or "
+            "combine the most similar columns."
+        )
+    more = len(pivots) - rank - len(sentences)
+    tail = f" and {more} more columns are dependent" if more > 0 else ""
+    drop = as_columns([names[dependent] for dependent in pivots[rank:]])
+    return f"Columns are linearly dependent: {'; '.join(sentences)}{tail}. Drop {drop}."
+
+
+def _checked(matrix: ArrayLike, names: Sequence[Hashable] | None, kind: str) -> Floats:
+    matrix = np.array(matrix, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise MatrixError(
+            f"Found an array of shape {matrix.shape}; a {kind} matrix is square, one row per column of the data. "
+            "Pass input='data' for data."
+        )
+    labels = names if names is not None else range(len(matrix))
+    bad = ~np.isfinite(matrix).all(axis=0)
+    if bad.any():
+        raise MatrixError(
+            f"The {kind} matrix has missing or infinite entries in {as_columns(_chosen(labels, bad))}; "
+            "every entry must be a number."
+        )
+    if len(matrix) < 2:
+        raise MatrixError(f"Found a {kind} matrix of one variable; an order needs at least two.")
+    scale = np.sqrt(np.abs(np.diag(matrix)))
+    difference = np.abs(matrix - matrix.T) > 1e-8 * np.maximum(np.outer(scale, scale), np.abs(matrix))
+    if difference.any():
+        i, j = np.argwhere(difference)[0]
+        raise MatrixError(
+            f"The {kind} matrix is not symmetric: entry ({labels[i]!r}, {labels[j]!r}) is {matrix[i, j]:.6g} but "
+            f"({labels[j]!r}, {labels[i]!r}) is {matrix[j, i]:.6g}. Pass (M + M.T) / 2 if that is rounding."
+        )
+    return (matrix + matrix.T) / 2
+
+
+def _roots_of_diagonal(matrix: Floats, names: Sequence[Hashable], kind: str) -> Floats:
+    bad = ~(np.diag(matrix) > 0)
+    if bad.any():
+        raise MatrixError(
+            f"The diagonal of a {kind} matrix is positive; it is not at {as_columns(_chosen(names, bad))}. "
+            "Drop constant variables."
+        )
+    roots: Floats = np.sqrt(np.diag(matrix))
+    return roots
+
+
+def _factor(matrix: Floats, names: Sequence[Hashable], kind: str, n_samples: int | None = None) -> Floats:
+    """Return F with FᵀF = matrix, or say why there is none.
+
+    A singular matrix is refused, unless it comes from too few rows to be anything else.
+    """
+    try:
+        factor: Floats = cholesky(matrix)
+        if _condition(factor) < SINGULAR:
+            return factor
+    except LinAlgError:
+        pass
+    values, vectors = np.linalg.eigh(matrix)
+    if n_samples is not None and n_samples <= len(matrix) and values[0] > -1e-10 * values[-1]:
+        root: Floats = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+        return root
+    size = np.abs(vectors[:, 0])
+    involved = [names[at] for at in np.argsort(-size) if size[at] > 0.1 * size.max()]
+    what = (
+        f"is not positive definite (smallest eigenvalue {values[0]:.3g})"
+        if values[0] < -1e-10 * values[-1]
+        else "is singular"
+    )
+    raise MatrixError(
+        f"The {kind} matrix {what}, because of {as_columns(involved)}. Drop one of these variables, or compute the "
+        "matrix from complete rows; learn(data) does both checks on the data itself."
+    )
+
+
+def refuse_constant(names: Sequence[Hashable], constant: NDArray[np.bool_]) -> None:
+    """Raise if a column is constant, naming those that are."""
+    if constant.any():
+        raise DataError(
+            f"These columns are constant: {as_columns(_chosen(names, constant))}. A variable that does not vary "
+            "has no correlation; drop these columns."
+        )
+
+
+def _chosen(names: Sequence[Hashable], mask: NDArray[np.bool_]) -> list[Hashable]:
+    return [names[int(at)] for at in np.flatnonzero(mask)]

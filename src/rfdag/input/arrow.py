@@ -1,0 +1,258 @@
+"""Arrow's tables and files as sources: Parquet, Feather and IPC files, tables, datasets and streams of batches."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfdag.errors import DataError, FileError, listed, not_numbers
+from rfdag.input.streaming import File, Piece, Source, rows_per_block
+from rfdag.runtime.memory import available_memory
+
+Floats = NDArray[np.float64]
+
+INDEX = "__index_level_"
+"""How the columns begin in which pandas hides its index."""
+
+CELLS_READ_AT_ONCE = 2**27
+"""Numbers in a row group above which its rows are read one block after the other and handed out to the threads."""
+
+BUFFER = 2**16
+"""Bytes of each column that are read ahead."""
+
+BYTES_PER_COLUMN = 3 * 2**20
+"""Memory that a reader of Parquet takes for each column: a dictionary and a page, packed and unpacked."""
+
+
+def require_pyarrow() -> ModuleType:
+    """Import pyarrow, or say how to install it."""
+    try:
+        return importlib.import_module("pyarrow")
+    except ImportError:
+        raise ImportError(
+            "Reading Parquet, Feather and Arrow files, and text files larger than memory, needs pyarrow: "
+            "pip install 'rfdag[parquet]'"
+        ) from None
+
+
+def is_stream(source: object) -> bool:
+    """Return whether a source is one of Arrow's tables, datasets or readers."""
+    if not type(source).__module__.startswith("pyarrow"):
+        return False
+    arrow = require_pyarrow()
+    from pyarrow import dataset
+
+    kinds = (arrow.Table, arrow.RecordBatchReader, dataset.Dataset, dataset.Scanner)
+    return isinstance(source, kinds)
+
+
+def from_stream(source: Any, threads: int) -> Source:
+    """Return the source of a table, dataset, scanner or reader of batches."""
+    arrow = require_pyarrow()
+    from pyarrow import dataset
+
+    rows = None
+    # A dataset may call its columns' schema by another name than a scanner does.
+    schema = source.projected_schema if isinstance(source, dataset.Scanner) else source.schema
+    names = usable_columns(schema, "The table")
+    step = rows_per_block(len(names))
+    if isinstance(source, dataset.Dataset):
+        source = source.scanner(
+            columns=names, batch_size=step, batch_readahead=4, fragment_readahead=1, use_threads=threads > 1
+        )
+    if isinstance(source, arrow.Table):
+        rows = source.num_rows
+        batches = source.select(names).to_batches(max_chunksize=step)
+    else:
+        batches = source.to_batches() if isinstance(source, dataset.Scanner) else source
+    return Source(tuple(names), _handed_out(batches, names, "The table"), rows, rows)
+
+
+class ParquetFile(File):
+    """A Parquet file: its columns are known at once, its row groups are read where they are worked on."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with _reading(path, "a Parquet file"), self._open() as file:
+            self._metadata = file.metadata
+            schema = file.schema_arrow
+        self.names = tuple(usable_columns(schema, str(path)))
+        self.rows = int(self._metadata.num_rows)
+        self.weight = float(self.rows)
+
+    def _open(self, metadata: Any = None) -> Any:
+        require_pyarrow()
+        from pyarrow import parquet
+
+        return parquet.ParquetFile(
+            self.path, metadata=metadata, buffer_size=BUFFER, pre_buffer=False, page_checksum_verification=True
+        )
+
+    def readers(self) -> int:
+        """Return how many readers may be at work without their pages filling the memory."""
+        return max(1, int(available_memory() / 4 / (BYTES_PER_COLUMN * max(len(self.names), 1))))
+
+    def nulls(self) -> dict[Hashable, int]:
+        """Return how many nulls the statistics of the row groups tell of."""
+        counts: dict[Hashable, int] = {}
+        for group in range(self._metadata.num_row_groups):
+            row_group = self._metadata.row_group(group)
+            for at in range(row_group.num_columns):
+                column = row_group.column(at)
+                statistics = column.statistics
+                if statistics is not None and statistics.has_null_count and statistics.null_count:
+                    name = column.path_in_schema
+                    counts[name] = counts.get(name, 0) + statistics.null_count
+        return counts
+
+    def pieces(self, names: Sequence[str]) -> Iterator[Piece]:
+        """Yield pieces of one or more row groups."""
+        step = rows_per_block(len(names))
+        sizes = [self._metadata.row_group(group).num_rows for group in range(self._metadata.num_row_groups)]
+        for groups in _runs(sizes, step):
+            rows = sum(sizes[group] for group in groups)
+            if rows * len(names) > CELLS_READ_AT_ONCE:
+                yield from _handed_out(self._batches(groups, names, step), names, str(self.path))
+            else:
+                yield Piece(self._reader(groups, names, step), rows)
+
+    def _reader(self, groups: list[int], names: Sequence[str], step: int) -> Callable[[], Iterator[Floats]]:
+        def read() -> Iterator[Floats]:
+            for table in _tables(self._batches(groups, names, step), step):
+                yield floats(table, names, str(self.path))
+
+        return read
+
+    def _batches(self, groups: list[int], names: Sequence[str], step: int) -> Iterator[Any]:
+        with _reading(self.path, "a Parquet file"), self._open(self._metadata) as file:
+            yield from file.iter_batches(step, row_groups=groups, columns=list(names), use_threads=False)
+
+
+class IpcFile(File):
+    """A Feather or Arrow IPC file, whose record batches are read one at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with _reading(path, "an Arrow IPC file"), self._open() as reader:
+            schema = reader.schema
+            self._batches = reader.num_record_batches
+        self.names = tuple(usable_columns(schema, str(path)))
+        # Only reading a batch tells how many rows it has.
+        self.weight = float(self._batches)
+
+    def _open(self) -> Any:
+        arrow = require_pyarrow()
+        return arrow.ipc.open_file(arrow.memory_map(str(self.path)))
+
+    def pieces(self, names: Sequence[str]) -> Iterator[Piece]:
+        """Yield one piece for every record batch."""
+        for at in range(self._batches):
+            yield Piece(self._reader(at, names), 1.0)
+
+    def _reader(self, at: int, names: Sequence[str]) -> Callable[[], Iterator[Floats]]:
+        def read() -> Iterator[Floats]:
+            with _reading(self.path, "an Arrow IPC file"), self._open() as reader:
+                batch = reader.get_batch(at)
+            step = rows_per_block(len(names))
+            for start in range(0, batch.num_rows, step):
+                yield floats(batch.slice(start, step), names, str(self.path))
+
+        return read
+
+
+@contextmanager
+def _reading(path: Path, kind: str) -> Iterator[None]:
+    arrow = require_pyarrow()
+    try:
+        yield
+    except (FileNotFoundError, PermissionError, MemoryError):
+        raise
+    except (arrow.ArrowException, OSError) as problem:
+        reason = str(problem).splitlines()[0].rstrip(".")
+        raise FileError(f"{path} is damaged, cut short or not {kind} ({reason}). Write it anew.") from None
+
+
+def usable_columns(schema: Any, where: str) -> list[str]:
+    """Return the names of the columns, without the index of pandas; raise if some are twice or not numbers."""
+    fields = [field for field in schema if not field.name.startswith(INDEX)]
+    names = [field.name for field in fields]
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise DataError(f"Several columns are called {listed(twice)}; give every column a name of its own.")
+    words = {field.name: str(field.type) for field in fields if not _is_number(field.type)}
+    if words:
+        raise not_numbers(f"{where} has columns that are", words)
+    return names
+
+
+def _is_number(kind: Any) -> bool:
+    types = require_pyarrow().types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    tests = (types.is_floating, types.is_integer, types.is_boolean, types.is_decimal, types.is_null)
+    return any(test(kind) for test in tests)
+
+
+def floats(table: Any, names: Sequence[str], where: str) -> Floats:
+    """Return columns of a table or batch as an array of doubles in Fortran's order, NaN where a value is missing."""
+    arrow = require_pyarrow()
+    from pyarrow import compute
+
+    block = np.empty((table.num_rows, len(names)), order="F")
+    for at, name in enumerate(names):
+        column = table.column(name)
+        if arrow.types.is_dictionary(column.type):
+            column = compute.dictionary_decode(column)
+        try:
+            numbers = column.cast(arrow.float64(), safe=False)
+        except arrow.ArrowException as problem:
+            raise DataError(f"{where}: column {name!r} cannot be read as numbers ({problem}).") from None
+        whole = isinstance(numbers, arrow.ChunkedArray)
+        block[:, at] = numbers.to_numpy() if whole else numbers.to_numpy(zero_copy_only=False)
+    return block
+
+
+def _handed_out(batches: Iterable[Any], names: Sequence[str], where: str) -> Iterator[Piece]:
+    """Yield one piece for about as many rows as make a block; they are read here, by whoever asks for the piece."""
+    for table in _tables(batches, rows_per_block(len(names))):
+        yield Piece(lambda table=table: [floats(table, names, where)], table.num_rows)  # type: ignore[misc]
+
+
+def _tables(batches: Iterable[Any], rows: int) -> Iterator[Any]:
+    """Yield batches as tables of up to ``rows`` rows: small ones together, large ones in slices."""
+    arrow = require_pyarrow()
+    together: list[Any] = []
+    count = 0
+    for batch in batches:
+        for start in range(0, batch.num_rows, rows):
+            part = batch.slice(start, rows)
+            if count + part.num_rows > rows:
+                yield arrow.Table.from_batches(together)
+                together, count = [], 0
+            together.append(part)
+            count += part.num_rows
+    if together:
+        yield arrow.Table.from_batches(together)
+
+
+def _runs(sizes: Sequence[int], least: int) -> Iterator[list[int]]:
+    """Yield runs of neighbouring row groups with at least so many rows in each but the last.
+
+    >>> list(_runs([5, 5, 20, 1], least=8))
+    [[0, 1], [2], [3]]
+    """
+    run: list[int] = []
+    for at, _ in enumerate(sizes):
+        run.append(at)
+        if sum(sizes[member] for member in run) >= least:
+            yield run
+            run = []
+    if run:
+        yield run

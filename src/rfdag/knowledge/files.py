@@ -1,0 +1,160 @@
+"""Background knowledge in files: the text of Tetrad's knowledge box, and JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rfdag.errors import FileError, OptionError
+from rfdag.knowledge.knowledge import Knowledge
+from rfdag.result.storage import decode_name, encode_name
+
+SECTIONS = ("addtemporal", "forbiddirect", "requiredirect")
+UNREAD = ("forbiddengroup", "requiredgroup")
+NESTED = ("tiers", "required", "forbidden")
+"""Parts that are lists of lists of names."""
+
+
+def read(path: str | Path) -> Knowledge:
+    """Return the knowledge in a file; what is wrong with it is said with the number of the line."""
+    try:
+        text = Path(path).expanduser().read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise FileError(f"There is no file {path}; check the name and the folder.") from None
+    except UnicodeDecodeError:
+        raise FileError(f"{path} is not text in UTF-8; knowledge is Tetrad's text or JSON.") from None
+    except OSError as problem:
+        raise FileError(
+            f"{path} could not be read ({problem.strerror or problem}); pass a file that you may read."
+        ) from None
+    if text.lstrip().startswith("{"):
+        return _from_json(text, path)
+    if not text.lstrip().startswith("/knowledge"):
+        raise FileError(
+            f"{path} begins neither with /knowledge, as Tetrad's files do, nor with a brace, as JSON does; pass one of "
+            "the two."
+        )
+    return _from_tetrad(text, path)
+
+
+def to_json(knowledge: Knowledge) -> str:
+    """Return the knowledge as JSON text, one member for each part."""
+    parts = to_parts(knowledge)
+    return json.dumps(parts, indent=2, ensure_ascii=False) + "\n"
+
+
+def to_parts(knowledge: Knowledge) -> dict[str, Any]:
+    """Return the knowledge as what JSON can hold."""
+    return {name: _encoded(name, value) for name, value in knowledge.to_dict().items()}
+
+
+def from_parts(parts: dict[str, Any]) -> Knowledge:
+    """Return the knowledge that a decoded JSON object describes."""
+    return Knowledge.of({name: decoded(value) for name, value in parts.items()})
+
+
+def decoded(value: Any) -> Any:
+    """Return a part of knowledge with its names as they are, whichever of them JSON cannot hold.
+
+    >>> decoded([["a", {"tuple": ["b", 2]}], [3]])
+    [['a', ('b', 2)], [3]]
+    """
+    return list(map(decoded, value)) if isinstance(value, list) else decode_name(value)
+
+
+def to_tetrad(knowledge: Knowledge) -> str:
+    """Return the knowledge as Tetrad's text."""
+    if knowledge.roots or knowledge.leaves:
+        raise OptionError(
+            "Tetrad's knowledge has no roots or leaves; write JSON, or put roots into the first tier and leaves into "
+            "the last, with no edges inside."
+        )
+    for name in knowledge.variables:
+        text = str(name)
+        if not text or any(letter.isspace() for letter in text):
+            raise OptionError(f"Tetrad's knowledge parts names by spaces, and one is {text!r}; write JSON instead.")
+    lines = ["/knowledge", "addtemporal", ""]
+    for number, tier in enumerate(knowledge.tiers, start=1):
+        mark = "*" if number in knowledge.forbidden_within else ""
+        lines.append(" ".join([f"{number}{mark}", *map(str, tier)]))
+    for section, edges in (("forbiddirect", knowledge.forbidden), ("requiredirect", knowledge.required)):
+        lines += ["", section, *(f"{cause} {effect}" for cause, effect in edges)]
+    return "\n".join(lines) + "\n"
+
+
+def _from_json(text: str, path: str | Path) -> Knowledge:
+    try:
+        parts = json.loads(text)
+    except json.JSONDecodeError as problem:
+        raise FileError(f"{path} is not JSON ({problem}).") from None
+    try:
+        return from_parts(parts)
+    except FileError as problem:
+        raise FileError(f"{path}: {problem}") from None
+
+
+def _from_tetrad(text: str, path: str | Path) -> Knowledge:
+    tiers: dict[int, tuple[str, ...]] = {}
+    within: list[int] = []
+    edges: dict[str, list[tuple[str, str]]] = {"forbiddirect": [], "requiredirect": []}
+    for number, section, words in _lines(text, path):
+        if section == "addtemporal":
+            tier, closed = _tier(words[0], path, number)
+            if tier in tiers:
+                raise FileError(f"{path}, line {number}: tier {tier} is listed twice; put its variables on one line.")
+            tiers[tier] = tuple(words[1:])
+            within += [tier] if closed else []
+        elif len(words) != 2:
+            raise FileError(
+                f"{path}, line {number}: an edge is two names, cause and effect, with a space between, not "
+                f"{' '.join(words)!r}."
+            )
+        else:
+            edges[section].append((words[0], words[1]))
+    # Tetrad numbers tiers from 0 or 1, and may leave numbers out.
+    place = {tier: at for at, tier in enumerate(sorted(tiers), start=1)}
+    return Knowledge(
+        tiers=tuple(tiers[tier] for tier in sorted(tiers)),
+        forbidden_within=tuple(place[tier] for tier in sorted(within)),
+        forbidden=tuple(edges["forbiddirect"]),
+        required=tuple(edges["requiredirect"]),
+    )
+
+
+def _lines(text: str, path: str | Path) -> Iterator[tuple[int, str, list[str]]]:
+    """Yield the number, section and words of every line that says something."""
+    section = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.split()
+        if not words or words == ["/knowledge"]:
+            continue
+        if len(words) == 1 and words[0] in SECTIONS:
+            section = words[0]
+        elif len(words) == 1 and words[0] in UNREAD:
+            raise FileError(
+                f"{path}, line {number}: groups of edges ({words[0]}) are not read; write the edges one by one under "
+                "forbiddirect or requiredirect."
+            )
+        elif not section:
+            raise FileError(f"{path}, line {number}: {line.strip()!r} stands before any of {', '.join(SECTIONS)}.")
+        else:
+            yield number, section, words
+
+
+def _tier(word: str, path: str | Path, number: int) -> tuple[int, bool]:
+    digits = word.rstrip("*")
+    if not digits.isdecimal():
+        raise FileError(
+            f"{path}, line {number}: a tier begins with its number, and a * after it if it has no edges inside, not "
+            f"with {word!r}."
+        )
+    return int(digits), digits != word
+
+
+def _encoded(part: str, value: Any) -> Any:
+    """Return a part with its names in a form that JSON holds."""
+    if part in NESTED:
+        return [[encode_name(name) for name in entry] for entry in value]
+    return [encode_name(name) for name in value]

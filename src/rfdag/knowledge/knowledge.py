@@ -1,0 +1,289 @@
+"""Background knowledge by names: tiers, required and forbidden edges, roots and leaves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from rfdag.errors import FileError, GraphError, OptionError, listed
+from rfdag.knowledge.constraints import Constraints
+from rfdag.wording import nearest, with_nearest
+
+Names = tuple[Hashable, ...]
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What is known of a causal order and its DAG before any data are seen.
+
+    Knowledge that contradicts itself is refused at once, with the pair or the circle that does. Variables that it does
+    not name are free.
+
+    Parameters
+    ----------
+    tiers
+        Groups of variables in time: none of a later tier is a cause, direct or not, of one in an earlier tier, and the
+        order has them tier by tier.
+    forbidden_within
+        The numbers of tiers (the first is 1) that have no edges inside; True for all.
+    required
+        Edges that the DAG must have, as pairs (cause, effect).
+    forbidden
+        Edges that it must not have in this direction.
+    roots
+        Variables without parents.
+    leaves
+        Variables without children.
+
+    Examples
+    --------
+    >>> known = Knowledge(tiers=[["age", "sex"], ["smoking"], ["cancer"]], required=[("smoking", "cancer")])
+    >>> print(known.to_tetrad())
+    /knowledge
+    addtemporal
+    <BLANKLINE>
+    1 age sex
+    2 smoking
+    3 cancer
+    <BLANKLINE>
+    forbiddirect
+    <BLANKLINE>
+    requiredirect
+    smoking cancer
+    <BLANKLINE>
+    """
+
+    tiers: Sequence[Sequence[Hashable]] = ()
+    forbidden_within: Sequence[int] = ()
+    required: Sequence[tuple[Hashable, Hashable]] = ()
+    forbidden: Sequence[tuple[Hashable, Hashable]] = ()
+    roots: Sequence[Hashable] = ()
+    leaves: Sequence[Hashable] = ()
+
+    def __post_init__(self) -> None:
+        tiers = tuple(_names("A tier", tier) for tier in _sequence("tiers", self.tiers))
+        within: Any = self.forbidden_within
+        if within is True:
+            within = range(1, len(tiers) + 1)
+        # Tuples, whatever was given, so that knowledge can be compared and never changes.
+        known = {
+            "tiers": tiers,
+            "forbidden_within": tuple(map(_plain, _sequence("forbidden_within", within))),
+            "required": _edges("required", self.required),
+            "forbidden": _edges("forbidden", self.forbidden),
+            "roots": tuple(dict.fromkeys(_names("roots", self.roots))),
+            "leaves": tuple(dict.fromkeys(_names("leaves", self.leaves))),
+        }
+        for name, value in known.items():
+            object.__setattr__(self, name, value)
+        self._check_tiers()
+        self._check_required()
+        self.constraints(self.variables)
+
+    @classmethod
+    def of(cls, source: Knowledge | Mapping[str, Any] | str | Path) -> Knowledge:
+        """Return knowledge given as itself, as a mapping of its parts, or as the path of a file.
+
+        The mapping may be what `json.loads` makes of `to_json`.
+
+        >>> Knowledge.of({"roots": ["age"]})
+        Knowledge(tiers=(), forbidden_within=(), required=(), forbidden=(), roots=('age',), leaves=())
+        """
+        if isinstance(source, Knowledge):
+            return source
+        if isinstance(source, str | Path):
+            return cls.read(source)
+        if not isinstance(source, Mapping):
+            raise OptionError(
+                f"knowledge is an rfdag.Knowledge, a mapping of its parts, or the path of a file, not {source!r}."
+            )
+        from rfdag.knowledge.files import decoded
+
+        parts = [field.name for field in fields(cls)]
+        unknown = [name for name in source if name not in parts]
+        if unknown:
+            raise OptionError(f"Knowledge has no part {listed(unknown)}; it has {listed(parts, limit=len(parts))}.")
+        try:
+            return cls(**{name: decoded(value) for name, value in source.items()})
+        except FileError as problem:
+            raise OptionError(str(problem)) from None
+
+    @classmethod
+    def read(cls, path: str | Path) -> Knowledge:
+        """Return the knowledge in a file: Tetrad's text, which begins with /knowledge, or JSON as `to_json` writes."""
+        from rfdag.knowledge.files import read
+
+        return read(path)
+
+    def to_tetrad(self) -> str:
+        """Return the knowledge as Tetrad's text, which knows no roots and leaves."""
+        from rfdag.knowledge.files import to_tetrad
+
+        return to_tetrad(self)
+
+    def to_json(self) -> str:
+        """Return the knowledge as JSON text, one member for each part."""
+        from rfdag.knowledge.files import to_json
+
+        return to_json(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the parts by name."""
+        return asdict(self)
+
+    @property
+    def variables(self) -> Names:
+        """All variables that the knowledge names, each once."""
+        edges = (end for edge in (*self.required, *self.forbidden) for end in edge)
+        named = (name for tier in self.tiers for name in tier)
+        return tuple(dict.fromkeys((*named, *edges, *self.roots, *self.leaves)))
+
+    def _repr_html_(self) -> str:
+        from rfdag.notebooks.views import knowledge_view
+
+        return knowledge_view(self)
+
+    def __bool__(self) -> bool:
+        return bool(self.variables)
+
+    def among(self, names: Iterable[Hashable]) -> Self:
+        """Return what is known of some variables alone.
+
+        >>> Knowledge(tiers=[["a", "b"], ["c"]], required=[("a", "c")]).among(["a", "b"]).tiers
+        (('a', 'b'), ())
+        """
+        kept = set(names)
+        return type(self)(
+            tiers=tuple(tuple(name for name in tier if name in kept) for tier in self.tiers),
+            forbidden_within=self.forbidden_within,
+            required=tuple(edge for edge in self.required if kept.issuperset(edge)),
+            forbidden=tuple(edge for edge in self.forbidden if kept.issuperset(edge)),
+            roots=tuple(name for name in self.roots if name in kept),
+            leaves=tuple(name for name in self.leaves if name in kept),
+        )
+
+    def spelt_as(self, names: Sequence[Hashable]) -> Self:
+        """Return the same with every variable named as a column is; raise for those that are no columns.
+
+        A name read from a file is text, so that a text that reads like a column's name stands for it.
+        """
+        spelt: dict[Hashable, Hashable] = {str(name): name for name in reversed(names)}
+        spelt |= {name: name for name in names}
+        unknown = [name for name in self.variables if name not in spelt]
+        if unknown:
+            stray = any(nearest(name, names) is None for name in unknown[:5])
+            there = f"; the columns are {listed(names)}" if stray else ""
+            raise OptionError(
+                f"The knowledge names {with_nearest(unknown, names)}, which the data do not have{there}. Name columns "
+                "as the data do."
+            )
+        return type(self)(
+            tiers=tuple(tuple(spelt[name] for name in tier) for tier in self.tiers),
+            forbidden_within=self.forbidden_within,
+            required=tuple((spelt[a], spelt[b]) for a, b in self.required),
+            forbidden=tuple((spelt[a], spelt[b]) for a, b in self.forbidden),
+            roots=tuple(spelt[name] for name in self.roots),
+            leaves=tuple(spelt[name] for name in self.leaves),
+        )
+
+    def constraints(self, names: Sequence[Hashable]) -> Constraints:
+        """Return what the knowledge demands over these columns, which must be all that it names and may be more."""
+        known = self if set(names).issuperset(self.variables) else self.spelt_as(names)
+        place = {name: at for at, name in enumerate(names)}
+        tier, root, leaf = np.full(len(names), -1), np.zeros(len(names), bool), np.zeros(len(names), bool)
+        for number, members in enumerate(known.tiers):
+            tier[[place[name] for name in members]] = number
+        root[[place[name] for name in known.roots]] = True
+        leaf[[place[name] for name in known.leaves]] = True
+        closed = np.isin(np.arange(1, len(known.tiers) + 1), known.forbidden_within)
+        required, forbidden = (
+            np.array([(place[a], place[b]) for a, b in edges], np.int64).reshape(-1, 2)
+            for edges in (known.required, known.forbidden)
+        )
+        demands = Constraints(tier, closed, root, leaf, required, forbidden)
+        if demands.cycle:
+            arrows = " → ".join(repr(names[at]) for at in demands.cycle)
+            raise GraphError(
+                f"The knowledge contradicts itself: its required edges and tiers make the circle {arrows}. Take out or "
+                "turn one of these edges, or move one of these variables to another tier."
+            )
+        return demands
+
+    def _check_tiers(self) -> None:
+        for number, tier in enumerate(self.tiers, start=1):
+            twice = [name for name, count in Counter(tier).items() if count > 1]
+            if twice:
+                raise OptionError(f"Tier {number} lists {listed(twice)} more than once; list each variable once.")
+        tiers: dict[Hashable, int] = {}
+        for number, tier in enumerate(self.tiers, start=1):
+            for name in tier:
+                if name in tiers:
+                    raise OptionError(
+                        f"{name!r} is in tiers {tiers[name]} and {number}; a variable has one place in time. Leave it "
+                        "in one of them."
+                    )
+                tiers[name] = number
+        for number in self.forbidden_within:
+            if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= len(self.tiers):
+                raise OptionError(
+                    f"forbidden_within names tier {number!r}; there are {len(self.tiers)}, numbered from 1."
+                )
+
+    def _check_required(self) -> None:
+        """Refuse a required edge that something else forbids, and say what."""
+        tiers = {name: number for number, tier in enumerate(self.tiers, start=1) for name in tier}
+        forbidden, required = set(self.forbidden), set(self.required)
+        for cause, effect in self.required:
+            early, late = tiers.get(cause), tiers.get(effect)
+            against = None
+            if (cause, effect) in forbidden:
+                against = "it is forbidden as well"
+            elif (effect, cause) in required:
+                against = f"so is the circle's other half: {cause!r} → {effect!r} → {cause!r}"
+            elif effect in self.roots:
+                against = f"{effect!r} is a root, which has no parents"
+            elif cause in self.leaves:
+                against = f"{cause!r} is a leaf, which has no children"
+            elif early is not None and late is not None and early > late:
+                against = f"{cause!r} is in tier {early} and {effect!r} in tier {late}, before it"
+            elif early is not None and early == late and early in self.forbidden_within:
+                against = f"both are in tier {early}, which has no edges inside"
+            if against:
+                raise GraphError(
+                    f"The knowledge contradicts itself: {cause!r} → {effect!r} is required, and {against}. Take out "
+                    "one of the two."
+                )
+
+
+def _sequence(what: str, given: Any) -> tuple[Any, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise OptionError(f"{what} of knowledge is a list, not {given!r}.")
+    return tuple(given)
+
+
+def _names(what: str, given: Any) -> Names:
+    names = _sequence(what, given)
+    for name in names:
+        if not isinstance(name, Hashable):
+            raise OptionError(f"{what} of knowledge lists names of columns, not {name!r}.")
+    return names
+
+
+def _plain(number: Any) -> Any:
+    """Return a whole number of NumPy as Python's own."""
+    return int(number) if isinstance(number, np.integer) else number
+
+
+def _edges(what: str, given: Any) -> tuple[tuple[Hashable, Hashable], ...]:
+    edges = tuple(tuple(edge) if isinstance(edge, list | tuple) else (edge,) for edge in _sequence(what, given))
+    for edge in edges:
+        if len(edge) != 2 or not all(isinstance(end, Hashable) for end in edge):
+            raise OptionError(f"{what} of knowledge lists pairs (cause, effect), not {edge!r}.")
+        if edge[0] == edge[1]:
+            raise GraphError(f"{what} of knowledge has an edge from {edge[0]!r} to itself; a DAG has none such.")
+    return tuple(dict.fromkeys((edge[0], edge[1]) for edge in edges))

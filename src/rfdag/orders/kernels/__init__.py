@@ -1,0 +1,4 @@
+"""Compiled loops of scores and tests.
+
+In: plain arrays and workspaces, changed in place. Out: nothing else.
+"""

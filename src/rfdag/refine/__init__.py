@@ -1,1 +1,0 @@
-"""Polishing an order by its Gaussian BIC."""

@@ -1,0 +1,8 @@
+"""What a run returns: the result, its JSON form, its fitted model.
+
+In: an order, a DAG and how they were found. Out: `Result`, saved and loaded.
+"""
+
+from rfdag.result.result import Edge, Result, load
+
+__all__ = ["Edge", "Result", "load"]

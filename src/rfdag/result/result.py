@@ -1,0 +1,329 @@
+"""What a run returns: frozen, printable, saved and loaded without pickle."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable
+from dataclasses import InitVar, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from rfdag.eliminate.trace import Trace
+from rfdag.errors import DataError, GraphError, OptionError
+from rfdag.evidence.moments import Moments, Regressions
+from rfdag.exchange import exports
+from rfdag.graphs.dag import Graph, as_dag
+from rfdag.graphs.sparse import entries_at, freeze
+from rfdag.knowledge import Knowledge
+from rfdag.knowledge.compliance import Compliance, compliance, summed_up
+from rfdag.knowledge.orientation import oriented_class
+from rfdag.methods.settings import Settings
+from rfdag.orders.path import PathPoint
+from rfdag.orders.portfolio import Attempt
+from rfdag.orders.scores import price_of_edge
+from rfdag.result.estimating import Estimating
+from rfdag.result.exporting import Exporting, Kind
+from rfdag.result.plotting import Plotting
+from rfdag.runtime.writing import write_text
+from rfdag.wording import counted
+
+if TYPE_CHECKING:
+    import networkx
+
+
+SAVE_MOMENTS_UP_TO = 200
+"""Number of variables up to which moments are saved unless asked otherwise."""
+
+
+class Edge(NamedTuple):
+    """One edge of the DAG.
+
+    ``coefficient`` is that of the regression of the target on all its parents, in the units of the data, and
+    ``partial_correlation`` that of the two given the other parents; None for an oracle. ``gain`` is by how much the
+    BIC would be worse without the edge, None on exact input. ``directed`` is False when the Markov equivalence class
+    leaves the direction open.
+    """
+
+    source: Hashable
+    target: Hashable
+    coefficient: float | None
+    partial_correlation: float | None
+    gain: float | None
+    directed: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Result(Estimating, Exporting, Plotting):
+    """A causal order, the DAG it induces, and how they were found.
+
+    Attributes
+    ----------
+    names
+        The variables, in the order of the input's columns; matrices follow this order.
+    order
+        The variables in causal order, a source first.
+    dag
+        (p, p) int8 matrix; 1 at (i, j) means i → j. A csr_array, like all matrices here, where the input was sparse or
+        was learnt in blocks.
+    trace
+        Every step of the winning elimination, before any refinement, the first removed (a sink) first.
+    moments
+        Sample size and correlation of the data; None for an oracle, or when a file left them out.
+    n_samples
+        The number of rows behind the result; None when the input was exact.
+    score
+        Gaussian BIC of the DAG, n Σ ln var(y | parents) + price · edges over standardised variables; smaller is
+        better. None when parents were not chosen by it.
+    gamma
+        γ of the extended BIC, which adds 2 γ ln p to the price λ ln n of an edge; 0 is the plain BIC.
+    attempts
+        The beams that rule "soft" tried, with their settings, widths and scores.
+    path
+        What each of several penalties gave, and which was chosen; empty when one was given.
+    settings
+        The options of the run.
+    input
+        What the run was given: "data", "correlation", "covariance", "precision" or "dag".
+    timings
+        Seconds spent on each part.
+    warnings
+        Doubts about the numbers, in words.
+    knowledge
+        The background knowledge that the run was given; None if there was none.
+    """
+
+    names: tuple[Hashable, ...]
+    order: tuple[Hashable, ...]
+    dag: Graph = field(repr=False)
+    trace: Trace = field(repr=False)
+    moments: Moments | None = field(repr=False)
+    n_samples: int | None
+    score: float | None
+    gamma: float
+    attempts: tuple[Attempt, ...] = field(repr=False)
+    path: tuple[PathPoint, ...] = field(repr=False)
+    settings: Settings
+    input: str
+    timings: dict[str, float] = field(repr=False)
+    warnings: tuple[str, ...] = ()
+    knowledge: Knowledge | None = None
+    regressions: InitVar[Regressions | None] = None
+
+    def __post_init__(self, regressions: Regressions | None) -> None:
+        freeze(self.dag)
+        if regressions is not None:
+            # What a file brings along need not be computed, and cannot be when it brings no moments.
+            self.__dict__["_regressions"] = regressions
+
+    @property
+    def causal_order(self) -> NDArray[np.int64]:
+        """The order as column numbers, a source first."""
+        place = {name: at for at, name in enumerate(self.names)}
+        return np.array([place[name] for name in self.order])
+
+    @cached_property
+    def cpdag(self) -> Graph:
+        """The Markov equivalence class: 1 at (i, j) for i → j, 2 at (i, j) and (j, i) for i – j.
+
+        With knowledge it is what that leaves of the class: edges point where all members that obey have them point.
+        """
+        known = self.knowledge
+        matrix = oriented_class(self.dag, known.constraints(self.names) if known else None)
+        freeze(matrix)
+        return matrix
+
+    @cached_property
+    def compliance(self) -> tuple[Compliance, ...]:
+        """One record for every demand of the knowledge: what was asked, whether it holds, and what shows it."""
+        return compliance(self.knowledge, self.names, self.order, self.dag) if self.knowledge else ()
+
+    @cached_property
+    def _regressions(self) -> Regressions | None:
+        if self.moments is None:
+            return None
+        fitted = self.moments.regressions(self.dag)
+        for array in fitted:
+            array.setflags(write=False)
+        return fitted
+
+    @property
+    def coefficients(self) -> NDArray[np.float64] | None:
+        """Regression coefficients (row → column) in the units of the data; None for oracles and sparse estimates."""
+        return None if self._regressions is None else self._regressions.coefficients
+
+    @property
+    def partial_correlations(self) -> NDArray[np.float64] | None:
+        """Correlation of parent (row) and child (column) given its other parents; None for oracles and sparse input."""
+        return None if self._regressions is None else self._regressions.partial_correlations
+
+    @property
+    def residual_variances(self) -> NDArray[np.float64] | None:
+        """Variance of each variable given its parents; None for oracles and sparse estimates."""
+        return None if self._regressions is None else self._regressions.variances
+
+    @property
+    def penalty(self) -> float:
+        """The penalty of the BIC: the one given, or the one chosen of several."""
+        if isinstance(self.settings.penalty, tuple):
+            return next(point.penalty for point in self.path if point.chosen)
+        return self.settings.penalty
+
+    def score_of(self, dag: Any) -> float:
+        """Return the BIC that another DAG over the same variables has on the same data, at the same price of an edge.
+
+        Examples
+        --------
+        >>> import rfdag
+        >>> result = rfdag.learn(rfdag.datasets.sachs_path())
+        >>> bool(abs(result.score_of(result.dag) - result.score) < 1e-6)
+        True
+        >>> bool(result.score_of(rfdag.datasets.sachs_truth()) > result.score)
+        True
+        """
+        if self.moments is None or self.n_samples is None:
+            raise OptionError("A BIC needs the moments of the data; this result was learnt or saved without them.")
+        graph = as_dag(dag.toarray() if issparse(dag) else dag)
+        if graph.shape != self.dag.shape:
+            raise GraphError(f"The DAG has {graph.shape[0]} variables, and the result {len(self.names)}.")
+        most = int(graph.sum(axis=0).max(initial=0))
+        if most > self.n_samples - 2:
+            raise DataError(f"A variable of this DAG has {most} parents, too many for {self.n_samples} rows.")
+        # Both divide by n then.
+        total = self.moments.scales**2 * (self.n_samples - 1) / self.n_samples
+        shares = self.moments.regressions(graph).variances / total
+        price = price_of_edge(self.n_samples, len(self.names), self.penalty, self.gamma)
+        return float(self.n_samples * np.log(shares).sum() + price * graph.sum())
+
+    @cached_property
+    def edges(self) -> tuple[Edge, ...]:
+        """The edges of the DAG, by source and target in the input's order."""
+        sources, targets = self.dag.nonzero()
+        unknown = [None] * len(sources)
+        weights: list[float | None] = list(unknown)
+        partial: list[float | None] = list(unknown)
+        gains: list[float | None] = list(unknown)
+        if self._regressions is not None:
+            weights = entries_at(self._regressions.coefficients, sources, targets).tolist()
+        if self._regressions is not None and self._regressions.partial_correlations is not None:
+            correlations = entries_at(self._regressions.partial_correlations, sources, targets)
+            partial = correlations.tolist()
+            if self.n_samples is not None:
+                price = price_of_edge(self.n_samples, len(self.names), self.penalty, self.gamma)
+                gains = (-self.n_samples * np.log1p(-np.minimum(correlations**2, 1 - 1e-15)) - price).tolist()
+        directed = (entries_at(self.cpdag, sources, targets) == 1).tolist()
+        ends = ([self.names[at] for at in places.tolist()] for places in (sources, targets))
+        return tuple(map(Edge, *ends, weights, partial, gains, directed))
+
+    def to_networkx(self, graph: Kind = "dag") -> networkx.DiGraph:
+        """Return a networkx.DiGraph: the DAG with coefficients as edge attributes, or the CPDAG.
+
+        An edge (i, j) is i → j; in a CPDAG, edges (i, j) and (j, i) are i – j.
+        """
+        return exports.to_networkx(self, graph)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the table of edges as a data frame: "pandas", "polars" or "pyarrow"."""
+        return exports.to_frame(self, backend)
+
+    def to_csv(self) -> str:
+        """Return the table of edges as CSV text."""
+        return exports.to_csv(self)
+
+    def to_dot(self) -> str:
+        """Return the DAG in Graphviz's language; undecided edges have no arrowhead."""
+        return exports.to_dot(self)
+
+    def to_graphml(self) -> str:
+        """Return the DAG as GraphML text."""
+        return exports.to_graphml(self)
+
+    def to_json(self, *, moments: bool | None = None) -> str:
+        """Return the result as JSON text that `rfdag.load` reads from a file.
+
+        ``moments`` says whether the correlation matrix is included; None includes it up to 200 variables.
+        """
+        from rfdag.result import storage
+
+        keep = len(self.names) <= SAVE_MOMENTS_UP_TO if moments is None else moments
+        return json.dumps(storage.encode(self, with_moments=keep), allow_nan=False) + "\n"
+
+    def save(self, path: str | Path, *, moments: bool | None = None) -> Path:
+        """Write `to_json` to a file, whole or not at all, and return its path."""
+        return write_text(path, self.to_json(moments=moments))
+
+    def report(self, path: str | Path, *, truth: Any = None, data: Any = None) -> Path:
+        """Write one self-contained HTML page about the result, and return its path.
+
+        The page works offline, asks no server for anything, and shows order, graph, edges, every step of the
+        elimination, how well the graph fits the data, and how to repeat the run.
+
+        Parameters
+        ----------
+        path
+            The file, written whole or not at all.
+        truth
+            A graph to compare with: a DAG or CPDAG as a matrix in the order of the columns, a result or a
+            `rfdag.exchange` graph.
+        data
+            The data that the result was learnt from, in any form that `rfdag.learn` takes: for their hash, and for
+            the shape of each column's distribution, which the result does not keep.
+
+        Examples
+        --------
+        >>> import rfdag
+        >>> result = rfdag.learn([[0, 0, 1], [0, 0, 1], [0, 0, 0]], input="dag", names=["rain", "sprinkler", "wet"])
+        >>> result.report("wet.html").name
+        'wet.html'
+        """
+        from rfdag.report.page import write_report
+
+        return write_report(self, path, truth=truth, data=data)
+
+    def __repr__(self) -> str:
+        # Names and edges in full would fill the screen, or many.
+        return (
+            f"Result({counted(len(self.names), 'variable')}, {counted(int(self.dag.sum()), 'edge')}, "
+            f"rule={self.settings.rule!r}, "
+            f"input={self.input!r}, n_samples={self.n_samples})"
+        )
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def _repr_html_(self) -> str:
+        from rfdag.notebooks.views import result_view
+
+        return result_view(self)
+
+    def summary(self, limit: int = 20) -> str:
+        """Return a few lines of text: order, number of edges, warnings."""
+        shown = " → ".join(map(str, self.order[:limit]))
+        more = f" → … ({len(self.order) - limit} more)" if len(self.order) > limit else ""
+        undecided = int((self.cpdag == 2).sum()) // 2
+        rows = "exact" if self.n_samples is None else counted(self.n_samples, "row")
+        lines = [
+            f"rfdag result: {counted(len(self.names), 'variable')}, {rows}, rule {self.settings.rule}",
+            f"order (causes first): {shown}{more}",
+            f"edges: {int(self.dag.sum())}, of which {undecided} could point either way",
+            *([f"penalty: {self.penalty:g}, chosen of {len(self.path)}"] if self.path else []),
+            *([f"knowledge: {summed_up(self.compliance)}"] if self.compliance else []),
+            *(f"warning: {warning}" for warning in self.warnings),
+        ]
+        return "\n".join(lines)
+
+
+def load(path: str | Path) -> Result:
+    """Return a result that was saved with `Result.save`.
+
+    >>> load("nowhere.json")
+    Traceback (most recent call last):
+    rfdag.errors.FileError: There is no file nowhere.json; check the name and the folder.
+    """
+    from rfdag.result import storage
+
+    return storage.read(path)

@@ -1,0 +1,255 @@
+"""Results as versioned JSON: readable anywhere, no pickle."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from collections.abc import Callable, Hashable
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from rfdag.eliminate.trace import Trace
+from rfdag.errors import FileError, listed
+from rfdag.evidence.moments import Moments, Regressions
+from rfdag.graphs.sparse import entries_at
+from rfdag.methods.settings import Settings
+from rfdag.orders.path import PathPoint
+from rfdag.orders.portfolio import Attempt
+
+if TYPE_CHECKING:
+    from rfdag.result.result import Result
+
+FORMAT = "rfdag-result"
+VERSION = 2
+Content = TypeVar("Content")
+
+
+def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
+    """Return the result as what JSON can hold."""
+    from rfdag import __version__
+    from rfdag.knowledge.files import to_parts
+
+    names = [encode_name(name) for name in result.names]
+    place = {name: at for at, name in enumerate(result.names)}
+    weights, variances, partial = result.coefficients, result.residual_variances, result.partial_correlations
+    sources, targets = result.dag.nonzero()
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "rfdag": __version__,
+        "names": names,
+        "order": [place[name] for name in result.order],
+        "sparse": bool(issparse(result.dag)),
+        "edges": np.column_stack([sources, targets]).tolist(),
+        "coefficients": None if weights is None else entries_at(weights, sources, targets).tolist(),
+        "residual_variances": None if variances is None else variances.tolist(),
+        "partial_correlations": None if partial is None else entries_at(partial, sources, targets).tolist(),
+        "input": result.input,
+        "n_samples": result.n_samples,
+        "score": result.score,
+        "gamma": result.gamma,
+        "attempts": [asdict(attempt) for attempt in result.attempts],
+        "path": [asdict(point) for point in result.path],
+        "settings": result.settings.to_dict(),
+        "timings": result.timings,
+        "warnings": list(result.warnings),
+        "knowledge": None if result.knowledge is None else to_parts(result.knowledge),
+        "trace": _encode_trace(result.trace),
+        "moments": _encode_moments(result.moments) if with_moments else None,
+    }
+
+
+def read(path: str | Path) -> Result:
+    """Return the result in a file, or say what the file is instead."""
+    return read_as(path, FORMAT, VERSION, decode, "a result of rfdag", "rfdag learn --out or Result.save")
+
+
+def read_as(
+    path: str | Path, form: str, version: int, decode: Callable[[dict[str, Any]], Content], what: str, writer: str
+) -> Content:
+    """Return what a file of this format and version holds, or say what the file is instead."""
+    if Path(path).is_dir():
+        inside = Path(path) / f"{form.removeprefix('rfdag-')}.json"
+        raise FileError(
+            f"{path} is a folder; pass {inside}."
+            if inside.is_file()
+            else f"{path} is a folder without {inside.name}; pass {what}, a file that {writer} writes."
+        )
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise FileError(f"There is no file {path}; check the name and the folder.") from None
+    except (OSError, UnicodeDecodeError) as problem:
+        raise FileError(f"{path} could not be read ({problem}).") from None
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as problem:
+        raise FileError(
+            f"{path} is not JSON ({problem}), and {what} is wanted, which {writer} writes. If it is one, it is cut "
+            "short; save it anew."
+        ) from None
+    if not isinstance(content, dict) or content.get("format") != form:
+        raise FileError(f"{path} is JSON but not {what}; pass a file that {writer} writes.")
+    if content.get("version") != version:
+        raise FileError(
+            f"{path} has format version {content.get('version')!r} and this rfdag reads version {version}; "
+            f"read it with rfdag {content.get('rfdag')}, or save it anew."
+        )
+    try:
+        return decode(content)
+    except (KeyError, TypeError, IndexError, ValueError) as problem:
+        raise FileError(
+            f"{path} is an incomplete result ({type(problem).__name__}: {problem}); save it anew."
+        ) from None
+
+
+def decode(content: dict[str, Any]) -> Result:
+    """Return the result that `encode` described."""
+    from rfdag.knowledge.files import from_parts
+    from rfdag.result.result import Result
+
+    known = content.get("knowledge")
+    names = tuple(decode_name(name) for name in content["names"])
+    rows, columns = np.array(content["edges"], np.int64).reshape(-1, 2).T
+
+    def at_edges(values: Any) -> Any:
+        """Return a matrix, or a sparse array, with these values at the edges."""
+        matrix = csr_array((np.array(values), (rows, columns)), shape=(len(names), len(names)))
+        return matrix if content.get("sparse") else matrix.toarray()
+
+    regressions = None
+    if content["coefficients"] is not None:
+        partial = content["partial_correlations"]
+        regressions = Regressions(
+            at_edges(np.array(content["coefficients"], np.float64)),
+            np.array(content["residual_variances"]),
+            None if partial is None else at_edges(np.array(partial, np.float64)),  # type: ignore[arg-type]
+        )
+    return Result(
+        names=names,
+        order=tuple(names[at] for at in content["order"]),
+        dag=at_edges(np.ones(len(rows), np.int8)),
+        trace=_decode_trace(content["trace"]),
+        moments=_decode_moments(content["moments"], names, content["n_samples"]),
+        n_samples=content["n_samples"],
+        score=content["score"],
+        gamma=content["gamma"],
+        attempts=tuple(Attempt(**attempt) for attempt in content["attempts"]),
+        path=tuple(PathPoint(**point) for point in content["path"]),
+        settings=Settings.checked(**content["settings"]),
+        input=content["input"],
+        regressions=regressions,
+        timings=content["timings"],
+        warnings=tuple(content["warnings"]),
+        knowledge=None if known is None else from_parts(known),
+    )
+
+
+def encode_name(name: Hashable) -> Any:
+    """Return a column's name as what JSON can hold."""
+    if isinstance(name, np.generic):
+        name = name.item()
+    if name is None or isinstance(name, str | bool | int):
+        return name
+    if isinstance(name, float) and math.isfinite(name):
+        return name
+    if isinstance(name, tuple):
+        return {"tuple": [encode_name(part) for part in name]}
+    if isinstance(name, datetime.datetime) and datetime.datetime.fromisoformat(name.isoformat()) == name:
+        return {"datetime": name.isoformat()}
+    if type(name) is datetime.date:
+        return {"date": name.isoformat()}
+    raise FileError(
+        f"The name {name!r} is a {type(name).__name__}, which JSON cannot hold; rename the column to text, a number, "
+        "a date or a tuple of these."
+    )
+
+
+def decode_name(name: Any) -> Hashable:
+    """Return the name that `encode_name` wrote."""
+    match name:
+        case {"tuple": list(parts), **rest} if not rest:
+            return tuple(map(decode_name, parts))
+        case {"date": str(text), **rest} if not rest:
+            return _parsed(datetime.date, text)
+        case {"datetime": str(text), **rest} if not rest:
+            return _parsed(datetime.datetime, text)
+        case dict():
+            raise FileError(
+                f"Found {name!r} in place of a column's name; that is text or a number, or one of the objects "
+                "{'tuple': [...]}, {'date': '2024-12-31'} and {'datetime': '2024-12-31T12:00:00'}."
+            )
+    result: Hashable = name
+    return result
+
+
+def _parsed(kind: type[datetime.date], text: str) -> datetime.date:
+    try:
+        return kind.fromisoformat(text)
+    except ValueError:
+        raise FileError(
+            f"Found the {kind.__name__} {text!r} in a column's name; it is written as in ISO 8601."
+        ) from None
+
+
+def _encode_trace(trace: Trace) -> dict[str, Any]:
+    encoded: dict[str, Any] = {}
+    for entry in fields(trace):
+        value = getattr(trace, entry.name)
+        if isinstance(value, np.ndarray):
+            encoded[entry.name] = value.tolist()
+        elif isinstance(value, tuple):
+            encoded[entry.name] = [edges.tolist() for edges in value]
+        else:
+            # An oracle has no margin; JSON has no infinity.
+            encoded[entry.name] = None if value == math.inf else value
+    return encoded
+
+
+def _decode_trace(content: dict[str, Any]) -> Trace:
+    def edges(name: str) -> tuple[NDArray[np.int64], ...] | None:
+        found = content[name]
+        return None if found is None else tuple(np.array(pairs, np.int64).reshape(-1, 2) for pairs in found)
+
+    whole = ("node", "removal", "fill", "degree", "ties", "search")
+    return Trace(
+        **{name: np.array(content[name], np.int64) for name in whole},
+        threshold=np.array(content["threshold"], np.float64),
+        removed_edges=edges("removed_edges"),
+        filled_edges=edges("filled_edges"),
+        smallest_margin=math.inf if content["smallest_margin"] is None else content["smallest_margin"],
+        capped=content["capped"],
+        neighbours=_decode_neighbours(content.get("neighbours")),
+    )
+
+
+def _decode_neighbours(content: list[list[int]] | None) -> tuple[NDArray[np.int64], ...] | None:
+    return None if content is None else tuple(np.array(nodes, np.int64) for nodes in content)
+
+
+def _encode_moments(moments: Moments | None) -> dict[str, Any] | None:
+    if moments is None:
+        return None
+    return {
+        entry.name: None if getattr(moments, entry.name) is None else getattr(moments, entry.name).tolist()
+        for entry in fields(moments)
+        if entry.name not in ("names", "n_samples")
+    }
+
+
+def _decode_moments(
+    content: dict[str, Any] | None, names: tuple[Hashable, ...], n_samples: int | None
+) -> Moments | None:
+    if content is None:
+        return None
+    arrays: dict[str, Any] = {name: None if value is None else np.array(value) for name, value in content.items()}
+    missing = {"factor", "means", "scales"} - set(arrays)
+    if missing:
+        raise KeyError(f"moments lack {listed(sorted(missing))}")
+    return Moments(names=names, n_samples=n_samples, **arrays)

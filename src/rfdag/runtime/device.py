@@ -1,0 +1,141 @@
+"""The GPU: is there one, what is free on it, will the problem fit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from rfdag.errors import DeviceError
+
+DEVICES = ("cpu", "cuda")
+
+INSTALL = (
+    "device='cuda' needs CuPy. Install it with: pip install 'rfdag[cuda]' (for CUDA 13; with CUDA 12, "
+    "pip install cupy-cuda12x)."
+)
+
+SPARE = 256 * 2**20
+"""Bytes left to CUDA itself: its context, and the libraries' workspaces."""
+
+
+def cupy() -> Any:
+    """Return the CuPy module, or say how to install it."""
+    try:
+        import cupy
+    except ImportError as missing:
+        raise ImportError(INSTALL) from missing
+    return cupy
+
+
+@cache
+def require_device() -> None:
+    """Raise unless there is a GPU that does a small piece of work without an error."""
+    cp = cupy()
+    try:
+        if cp.cuda.runtime.getDeviceCount() == 0:
+            raise DeviceError("device='cuda' found no GPU. Use device='cpu'.")
+        with reporting():
+            right = int(cp.arange(4).sum()) == 6
+    except cp.cuda.runtime.CUDARuntimeError as problem:
+        raise DeviceError(f"device='cuda' found no GPU that works: {problem}. Use device='cpu'.") from None
+    if not right:
+        raise DeviceError("The GPU gave a wrong answer to a small sum. Use device='cpu', and have the GPU looked at.")
+
+
+def free_memory() -> int:
+    """Return the bytes of device memory that can be taken."""
+    cp = cupy()
+    free, _ = cp.cuda.runtime.memGetInfo()
+    return int(free) + int(cp.get_default_memory_pool().free_bytes())
+
+
+@contextmanager
+def reporting() -> Iterator[None]:
+    """Turn errors of CUDA and its libraries into a `DeviceError`."""
+    cp = cupy()
+    try:
+        yield
+    except cp.cuda.memory.OutOfMemoryError as problem:
+        raise DeviceError(
+            f"The GPU ran out of memory: {problem}. Free what else is on it, use a smaller beam, or device='cpu'."
+        ) from None
+    except (cp.cuda.runtime.CUDARuntimeError, cp.cuda.driver.CUDADriverError) as problem:
+        raise DeviceError(f"The GPU reports: {problem}. Use device='cpu'.") from None
+
+
+def require_memory(p: int, width: int, needed: Callable[[int, int], float], free: float | None = None) -> None:
+    """Raise unless ``needed(p, width)`` bytes of device memory are free.
+
+    Parameters
+    ----------
+    p, width
+        Number of variables, and of states that a beam holds; width 0 where there is no beam.
+    needed
+        The bytes that such a problem takes.
+    free
+        Bytes free; asked of the device unless given.
+    """
+    free = (free_memory() if free is None else free) - SPARE
+    if needed(p, width) <= free:
+        return
+    fits = _largest(lambda size: needed(size, width) <= free, p)
+    cures = [f"at this setting up to {fits} variables fit"]
+    narrower = _largest(lambda other: needed(p, other) <= free, width)
+    if narrower:
+        cures.append(f"or a beam of up to {narrower} (beam={narrower})")
+    raise DeviceError(
+        f"{p} variables{f' with a beam of {width}' if width else ''} need {needed(p, width) / 1e9:.1f} GB of device "
+        f"memory; {max(free, 0) / 1e9:.1f} GB are free: {', '.join(cures)}. Otherwise use device='cpu'."
+    )
+
+
+def _largest(fits: Callable[[int], bool], below: int) -> int:
+    """Return the largest whole number under ``below`` that fits, 0 if none does."""
+    low, high = 0, below
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+@cache
+def kernels(*names: str) -> Any:
+    """Return the compiled kernels of some CUDA files beside the engines, which are read as one."""
+    folder = files("rfdag.eliminate.kernels").joinpath("cuda")
+    source = "\n".join(folder.joinpath(f"{name}.cu").read_text(encoding="utf-8") for name in names)
+    return Kernels(cupy().RawModule(code=source, options=("--std=c++17",)))
+
+
+class Kernels:
+    """The kernels of a module by name, each launched as ``kernels.name(grid, block, arguments, shared_mem=0)``."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        kernel = self._module.get_function(name)
+        setattr(self, name, kernel)
+        return kernel
+
+
+@cache
+def shared_memory() -> int:
+    """Return how many bytes of shared memory one block may ask for."""
+    cp = cupy()
+    return int(cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"])
+
+
+def with_shared(kernel: Any, size: int) -> Any:
+    """Return the kernel, allowed as many bytes of dynamic shared memory."""
+    if kernel.max_dynamic_shared_size_bytes < size:
+        kernel.max_dynamic_shared_size_bytes = size
+    return kernel
+
+
+def blocks(count: int, threads: int) -> int:
+    """Return how many blocks of so many threads make ``count``."""
+    return max(1, math.ceil(count / threads))

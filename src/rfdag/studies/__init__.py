@@ -1,0 +1,4 @@
+"""Comparisons with other packages (`bench/`) and the study of the paper (`paper/`).
+
+In: a command line. Out: tables, figures and pages; nothing else imports this folder.
+"""

@@ -1,0 +1,221 @@
+"""`rfdag bench`: the comparison with the peers, from the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from rfdag.commands import completion
+from rfdag.commands.choices import JsonFlag
+from rfdag.commands.graph_files import read_truth
+from rfdag.commands.speech import escape, print_json
+from rfdag.studies.bench.environments import FOLDER
+
+if TYPE_CHECKING:
+    from rfdag.studies.bench.cells import Cell
+    from rfdag.studies.bench.harness import Settings
+    from rfdag.studies.bench.tables import Row
+
+
+def register(app: typer.Typer, reported: Callable[[Callable[..., None]], Callable[..., None]]) -> None:
+    """Add the command to a program whose errors ``reported`` turns into messages."""
+    app.command()(reported(bench))
+
+
+def bench(
+    data: Annotated[
+        Path | None, typer.Argument(help="Your own data, to run all contenders on; workloads if left out.")
+    ] = None,
+    truth: Annotated[Path | None, typer.Option(help="True edges of your own data, as CSV (source, target).")] = None,
+    workloads: Annotated[
+        str | None,
+        typer.Option(
+            help="Names of workloads or groups of them, with commas; quick unless given.",
+            autocompletion=completion.workloads,
+        ),
+    ] = None,
+    contenders: Annotated[
+        str | None,
+        typer.Option(
+            help="Names of contenders or environments, with commas; all unless given.",
+            autocompletion=completion.contenders,
+        ),
+    ] = None,
+    graphs: Annotated[
+        int | None, typer.Option(help="Graphs of each workload; 5 unless given, 1 for workload quick.", min=1)
+    ] = None,
+    limit: Annotated[float, typer.Option(help="Seconds after which a call is ended.", min=0.001)] = 120.0,
+    seed: Annotated[int, typer.Option(help="Seed of the graphs and their data.", min=0)] = 1000,
+    peers: Annotated[Path, typer.Option(help="Folder of the peers' environments.")] = FOLDER,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for bench.jsonl, bench.csv and bench.md; a run begun there goes on.")
+    ] = None,
+    show_list: Annotated[bool, typer.Option("--list", help="List workloads and contenders, and exit.")] = False,
+    setup: Annotated[bool, typer.Option("--setup", help="Install the peers into their folder, and exit.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Compare rfdag with other programs, on simulated data or your own."""
+    from rfdag.errors import OptionError
+    from rfdag.studies.bench import harness
+
+    settings = harness.Settings(limit=limit, seed=seed, graphs=graphs, peers=peers.expanduser())
+    if setup:
+        _set_up(peers)
+    elif show_list:
+        _list(settings, as_json)
+    elif data is not None:
+        if workloads is not None:
+            raise OptionError("Give either a file of your own or --workloads, not both.")
+        _on_own_data(data, truth, _split(contenders), settings, out, as_json)
+    else:
+        if truth is not None:
+            raise OptionError("--truth goes with a file of your own; name that file, too.")
+        _on_workloads(_split(workloads), _split(contenders), settings, out, as_json)
+
+
+def _on_workloads(
+    workloads: Sequence[str] | None,
+    contenders: Sequence[str] | None,
+    settings: Settings,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    from rfdag.runtime.progress import Progress
+    from rfdag.studies.bench import harness, tables
+    from rfdag.studies.bench.workloads import QUICK, chosen
+
+    wanted = chosen(workloads or [QUICK])
+    _tell_missing(contenders, settings)
+    rows: list[Row] = []
+    ledger = _ledger(out)
+    with Progress(False if as_json else None) as progress:
+        found = harness.compare(wanted, contenders, settings, ledger, progress)
+    for workload in wanted:
+        rows += tables.summed_up(workload, found[workload.name], settings.graphs or workload.graphs)
+    cells = [cell for workload in wanted for cell in found[workload.name]]
+    _tell(rows, cells, settings, out, as_json)
+
+
+def _on_own_data(
+    data: Path,
+    truth: Path | None,
+    contenders: Sequence[str] | None,
+    settings: Settings,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    from rfdag.evidence.moments import Moments
+    from rfdag.input.checks import refuse_unusable
+    from rfdag.input.reading import as_table
+    from rfdag.runtime.progress import Progress
+    from rfdag.studies.bench import harness, tables
+    from rfdag.studies.bench.workloads import Drawn, Workload
+
+    table = as_table(data)
+    refuse_unusable(table)
+    # This refuses constant columns by name, before a contender stumbles over them.
+    Moments.from_data(table.values, table.names)
+    true = None if truth is None else read_truth(truth, table.names)
+    n, p = table.values.shape
+    workload = Workload(data.name, "own", data.name, p, n, lambda generator: Drawn(true, table.values), graphs=1)
+    settings = replace(settings, graphs=1)
+    _tell_missing(contenders, settings)
+    with Progress(False if as_json else None) as progress:
+        cells = harness.compare([workload], contenders, settings, _ledger(out), progress)[workload.name]
+    _tell(tables.own_data(cells), cells, settings, out, as_json)
+
+
+def _ledger(out: Path | None) -> Any:
+    from rfdag.studies.bench.cells import Ledger
+
+    return Ledger(None if out is None else out.expanduser() / "bench.jsonl")
+
+
+def _tell_missing(contenders: Sequence[str] | None, settings: Settings) -> None:
+    from rfdag.studies.bench import harness
+
+    missing = harness.missing(harness.chosen(contenders), settings.peers)
+    if missing:
+        names = ", ".join(contender.name for contender in missing)
+        Console(stderr=True, soft_wrap=True).print(
+            f"Left out, since {settings.peers} has no environment for them: {names}. `rfdag bench --setup` makes it.",
+            highlight=False,
+        )
+
+
+def _tell(rows: Sequence[Row], cells: Sequence[Cell], settings: Settings, out: Path | None, as_json: bool) -> None:
+    from rfdag.runtime.writing import write_folder
+    from rfdag.studies.bench import tables
+
+    if not rows:
+        return
+    about = f"Seed {settings.seed}, at most {settings.limit:g} s a call."
+    files = []
+    if out is not None:
+        text = f"{tables.markdown(rows)}\n{about}\n\n{tables.provenance(cells)}"
+        files = write_folder(out, {"bench.csv": tables.csv_text(rows), "bench.md": text})
+        files.append(out.expanduser() / "bench.jsonl")
+    if as_json:
+        print_json(
+            {"rows": rows, "seed": settings.seed, "limit": settings.limit, "files": [str(path) for path in files]}
+        )
+        return
+    console = Console()
+    console.print(_drawn(rows))
+    console.print(about, highlight=False)
+    for path in files:
+        console.print(f"Written: {escape(path)}", highlight=False, soft_wrap=True)
+
+
+def _list(settings: Settings, as_json: bool) -> None:
+    from rfdag.studies.bench import environments
+    from rfdag.studies.bench.contenders import CONTENDERS
+    from rfdag.studies.bench.workloads import WORKLOADS
+
+    workloads: list[Row] = [
+        {"workload": each.name, "group": each.group, "graphs": each.family, "p": each.p, "n": each.n}
+        for each in WORKLOADS.values()
+    ]
+    contenders: list[Row] = [
+        {
+            "contender": each.name,
+            "environment": each.home,
+            "version": environments.version_of(each.package, each.home, settings.peers) or "not installed",
+            "call": each.call,
+        }
+        for each in CONTENDERS.values()
+    ]
+    if as_json:
+        print_json({"workloads": workloads, "contenders": contenders})
+        return
+    console = Console()
+    console.print(_drawn(workloads))
+    console.print(_drawn(contenders))
+
+
+def _set_up(peers: Path) -> None:
+    from rfdag.studies.bench import environments
+
+    console = Console(soft_wrap=True)
+    troubles = environments.make(peers.expanduser(), lambda words: console.print(escape(words), highlight=False))
+    if troubles:
+        raise typer.Exit(1)
+
+
+def _drawn(rows: Sequence[Row]) -> Table:
+    from rfdag.studies.bench.tables import shown
+
+    table = Table(*rows[0])
+    for row in rows:
+        table.add_row(*(escape(shown(entry)) for entry in row.values()))
+    return table
+
+
+def _split(names: str | None) -> list[str] | None:
+    return None if names is None else [name.strip() for name in names.split(",") if name.strip()]

@@ -1,0 +1,343 @@
+"""The harness: every contender on the same data, each call in a process of its own with a time limit."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfdag.errors import OptionError
+from rfdag.graphs.dag import Graph
+from rfdag.runtime.progress import Progress
+from rfdag.studies.bench import contenders as contenders_
+from rfdag.studies.bench import environments, rulers
+from rfdag.studies.bench import series as series_
+from rfdag.studies.bench.cells import Cell, Key, Ledger, scored
+from rfdag.studies.bench.contenders import CONTENDERS, TUNED, Contender
+from rfdag.studies.bench.workloads import Drawn, Workload
+from rfdag.version import own_version
+
+Floats = NDArray[np.float64]
+
+PROGRAM = Path(contenders_.__file__)
+LONGEST_START = 600.0
+"""Seconds that a contender may take for imports, compilation and its warm-up."""
+LONGEST_WORDS = 80
+
+SERIES = Path(series_.__file__)
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
+)
+"""Environment of a series: several may run side by side, and a fork keeps only the thread that made it."""
+
+
+class Late(NamedTuple):
+    """A call that was ended by the time limit."""
+
+    words: str
+    run: bool = True
+    """Whether it was begun at all; an earlier call of the series may have told that it would be late."""
+
+
+class Failed(NamedTuple):
+    """A call that ended by itself, without an answer."""
+
+    words: str
+
+
+Outcome = tuple[Graph, float] | Late | Failed
+"""A graph and the seconds it took, or why there is none."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a comparison is run."""
+
+    limit: float = 120.0
+    """Seconds for a call, not counting what comes before it."""
+    seed: int = 1000
+    graphs: int | None = None
+    """Graphs of each workload; None leaves it to the workload."""
+    peers: Path = environments.FOLDER
+    """Folder of the peers' environments."""
+    fresh: bool = True
+    """Whether cells that the ledger lacks are run; else they are left out."""
+
+
+def chosen(names: Iterable[str] | None) -> list[Contender]:
+    """Return the contenders of that name or environment; all that every workload has for None.
+
+    >>> [contender.name for contender in chosen(["flopsearch", "ges"])]
+    ['flop-0', 'flop-20', 'ges']
+    """
+    usual = [contender for contender in CONTENDERS.values() if not contender.best]
+    if names is None:
+        return usual
+    found: dict[str, Contender] = {}
+    for name in names:
+        of_name = [CONTENDERS[name]] if name in CONTENDERS else [each for each in usual if each.home == name]
+        if not of_name:
+            raise OptionError(f"There is no contender {name!r}. Known are {', '.join(CONTENDERS)}.")
+        found |= {contender.name: contender for contender in of_name}
+    return list(found.values())
+
+
+def missing(contenders: Iterable[Contender], peers: Path) -> list[Contender]:
+    """Return the contenders whose environment has not been made."""
+    return [each for each in contenders if environments.version_of(each.package, each.home, peers) is None]
+
+
+def compare(
+    workloads: Sequence[Workload],
+    names: Iterable[str] | None,
+    settings: Settings,
+    ledger: Ledger,
+    progress: Progress,
+    done: Callable[[Workload, list[Cell]], None] = lambda workload, cells: None,
+) -> dict[str, list[Cell]]:
+    """Run contenders on every graph of every workload; return the cells by workload.
+
+    Without ``names``, all contenders run, and where a workload asks for them their variants for few rows. Those
+    without an environment are left out. Cells that the ledger has are not run again. ``done`` is called after each
+    workload.
+    """
+    found: dict[str, list[Cell]] = {}
+    plan = []
+    for workload in workloads:
+        variants = [each for each in CONTENDERS.values() if each.best] if names is None and workload.best else []
+        wanted = [*chosen(names), *variants]
+        absent = missing(wanted, settings.peers)
+        plan.append((workload, [contender for contender in wanted if contender not in absent]))
+    total = sum((settings.graphs or workload.graphs) * len(present) for workload, present in plan)
+    taken = 0
+    for workload, present in plan:
+        cells: list[Cell] = []
+        # A contender that was too slow once is not waited for again.
+        slow: set[str] = set()
+        for graph in range(settings.graphs or workload.graphs):
+            drawn = workload.draw(settings.seed, graph)
+            for contender in present:
+                progress.stage(f"{workload.name}: {contender.name}")(taken / total)
+                taken += 1
+                if contender.name in slow:
+                    continue
+                cell = _cell(workload, graph, contender, drawn, settings, ledger)
+                if cell is not None:
+                    cells.append(cell)
+                    if cell.late:
+                        slow.add(contender.name)
+            cells += _ruler_cells(workload, graph, drawn, settings, ledger)
+        found[workload.name] = cells
+        done(workload, cells)
+    return found
+
+
+def _cell(
+    workload: Workload, graph: int, contender: Contender, drawn: Drawn, settings: Settings, ledger: Ledger
+) -> Cell | None:
+    version = environments.version_of(contender.package, contender.home, settings.peers) or ""
+    key = Key(workload.name, settings.seed, graph, contender.name, version, digest(drawn.rows))
+    cell = ledger.find(key, settings.limit)
+    if cell is None and settings.fresh:
+        python = environments.python_of(contender.home, settings.peers)
+        answer = run([str(python), "-P", str(PROGRAM), contender.name], drawn.rows, settings.limit)
+        if isinstance(answer, Late | Failed):
+            cell = Cell(key, settings.limit, failure=answer.words, late=isinstance(answer, Late))
+        else:
+            cell = scored(key, settings.limit, answer[0], drawn.rows, drawn.true, answer[1])
+        ledger.add(cell)
+    return cell
+
+
+def _ruler_cells(workload: Workload, graph: int, drawn: Drawn, settings: Settings, ledger: Ledger) -> list[Cell]:
+    cells = []
+    for name, ruler in rulers.lay(drawn.rows, drawn.true).items():
+        key = Key(workload.name, settings.seed, graph, name, own_version(), digest(drawn.rows))
+        cell = ledger.find(key, settings.limit)
+        if cell is None and settings.fresh:
+            cell = scored(key, settings.limit, ruler, drawn.rows, drawn.true, None)
+            ledger.add(cell)
+        if cell is not None:
+            cells.append(cell)
+    return cells
+
+
+def digest(rows: Floats) -> str:
+    """Return a few letters that tell one data set from another."""
+    return hashlib.sha256(np.ascontiguousarray(rows).tobytes()).hexdigest()[:12]
+
+
+def run(
+    command: Sequence[str], rows: Floats, limit: float, environment: Mapping[str, str] = MappingProxyType({})
+) -> Outcome:
+    """Run a program of `contenders` on rows; return its graph and seconds, or what went wrong.
+
+    ``command`` is completed by the files of the rows and of the answer, ``environment`` goes on top of this process's
+    own. When time is up, the process and all that it started are ended.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        source, target, told = (Path(folder) / name for name in ("rows.npy", "answer.npz", "told.txt"))
+        np.save(source, rows)
+        with _process([*command, str(source), str(target)], told, environment) as process:
+            trouble = _wait(process, Path(f"{target}.started"), limit)
+        if trouble:
+            return Late(trouble)
+        return _answer(target) or Failed(_last_words(told, process.returncode))
+
+
+def series(
+    calls: Sequence[tuple[str, float]],
+    rows: Floats,
+    limit: float,
+    peers: Path = environments.FOLDER,
+    *,
+    stop_when_late: bool = False,
+) -> list[Outcome]:
+    """Make calls of tuned contenders, by name and value, on the same rows; return their outcomes in that order.
+
+    An environment is started once for all of its calls; each has a process, one thread and a time limit of its own.
+    With ``stop_when_late`` a contender that was late is not tried at the values that come after: give them from sparse
+    to dense.
+    """
+    make = _made_in_one_start if hasattr(os, "fork") else _made_one_by_one
+    outcomes: dict[int, Outcome] = {}
+    for home in dict.fromkeys(TUNED[name].home for name, _ in calls):
+        python = environments.python_of(home, peers)
+        if python is None:
+            raise OptionError(f"{peers} has no environment of {home}; `rfdag bench --setup` makes it.")
+        places = [place for place, (name, _) in enumerate(calls) if TUNED[name].home == home]
+        found = make(str(python), [calls[place] for place in places], rows, limit, stop_when_late)
+        outcomes |= zip(places, found, strict=True)
+    return [outcomes[place] for place in range(len(calls))]
+
+
+def _made_in_one_start(
+    python: str, calls: Sequence[tuple[str, float]], rows: Floats, limit: float, stop_when_late: bool
+) -> list[Outcome]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        orders, source, told = (folder / name for name in ("calls.json", "rows.npy", "told.txt"))
+        np.save(source, rows)
+        order = {"calls": calls, "limit": limit, "stop_when_late": stop_when_late, "starter": os.getpid()}
+        orders.write_text(json.dumps(order))
+        # The limit of the whole is only for a series that has lost itself.
+        longest = len(calls) * (limit + LONGEST_START)
+        try:
+            with _process([python, "-P", str(SERIES), str(orders), str(source), name], told, ONE_THREAD) as process:
+                trouble = _wait(process, folder / "started", longest)
+        finally:
+            _end_group(series_.group_file(folder))
+        otherwise = Late(trouble) if trouble else Failed(_last_words(told, process.returncode))
+        return [_outcome(folder / str(number), limit) or otherwise for number in range(len(calls))]
+
+
+def _made_one_by_one(
+    python: str, calls: Sequence[tuple[str, float]], rows: Floats, limit: float, stop_when_late: bool
+) -> list[Outcome]:
+    """Make the calls where processes cannot fork: each pays for a start."""
+    outcomes: list[Outcome] = []
+    late: set[str] = set()
+    for name, value in calls:
+        if stop_when_late and name in late:
+            outcomes.append(_not_run(limit))
+            continue
+        outcomes.append(run([python, "-P", str(PROGRAM), f"{name}={value}"], rows, limit, ONE_THREAD))
+        if isinstance(outcomes[-1], Late):
+            late.add(name)
+    return outcomes
+
+
+def _outcome(stem: Path, limit: float) -> Outcome | None:
+    """Return what a call of a series has left in files of that stem; None if it was never made."""
+    status = Path(f"{stem}.status")
+    if not status.exists():
+        return None
+    words = status.read_text(encoding="utf-8")
+    if words == series_.NOT_RUN:
+        return _not_run(limit)
+    answer = _answer(Path(f"{stem}.npz"))
+    if answer is not None:
+        return answer
+    return Late(f"over {limit:g} s") if words == series_.LATE else Failed(_last_words(Path(f"{stem}.txt"), int(words)))
+
+
+def _not_run(limit: float) -> Late:
+    return Late(f"not run: over {limit:g} s before", run=False)
+
+
+def _answer(path: Path) -> tuple[Graph, float] | None:
+    if not path.exists():
+        return None
+    with np.load(path) as answer:
+        return answer["graph"].astype(np.int8), float(answer["seconds"])
+
+
+@contextlib.contextmanager
+def _process(command: Sequence[str], told: Path, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a process, which is ended with its children when the block is left; what it says goes to a file."""
+    # Into a file, not a pipe: a pipe would have to be read until the last of a contender's children is gone.
+    with open(told, "wb") as words:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=words,
+            start_new_session=True,
+            env={**os.environ, **environment},
+        )
+        try:
+            yield process
+        finally:
+            _end(process)
+
+
+def _wait(process: subprocess.Popen[bytes], started: Path, limit: float) -> str:
+    """Wait for a process; return in words that it is late, or nothing."""
+    deadline, running = time.monotonic() + LONGEST_START, False
+    while True:
+        if not running and started.exists():
+            deadline, running = time.monotonic() + limit, True
+        try:
+            process.wait(timeout=0.02)
+            return ""
+        except subprocess.TimeoutExpired:
+            if time.monotonic() > deadline:
+                return f"over {limit:g} s" if running else f"not started after {LONGEST_START:g} s"
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process and its children, if they have not ended."""
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+    process.wait()
+
+
+def _end_group(file: Path) -> None:
+    """End the group of processes that a file names: the call that a series was ended in."""
+    if file.exists():
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(int(file.read_text(encoding="utf-8")), signal.SIGKILL)
+
+
+def _last_words(told: Path, status: int) -> str:
+    if status < 0:
+        return f"ended by signal {-status}"
+    lines = [line.strip() for line in told.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+    words = lines[-1] if lines else f"ended with status {status}"
+    return words if len(words) <= LONGEST_WORDS else f"{words[: LONGEST_WORDS - 1]}…"
