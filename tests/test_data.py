@@ -90,7 +90,7 @@ def test_text_files_as_people_write_them(tmp_path):
     years = rfdag.learn(path, delimiter=";", header=True)
     assert (years.names, years.n_samples) == (("1", "2"), 4)
     path.write_text("a;b;c\n1,5;2;True\n3;1,25;false\n2;5;true\n4;4,5;FALSE\n9;1;true\n7;2;true\n   \n")
-    european = files.read_table(path, files.TextFormat(";", ","))
+    european = files.read_table(path, files.Description(";", ","))
     np.testing.assert_array_equal(european.values[:2], [[1.5, 2, 1], [3, 1.25, 0]])
     assert european.values.shape == (6, 3)
 

@@ -21,7 +21,7 @@ import rfdag
 from rfdag.cli import app
 from rfdag.commands import digest
 from rfdag.commands.next_steps import Given, next_steps
-from rfdag.input.text import TextFormat
+from rfdag.input.description import Description
 from rfdag.simulate import linear_sem, random_dag, sample
 
 PROGRAM = [sys.executable, "-c", "from rfdag.cli import main; main()"]
@@ -56,7 +56,7 @@ def summary_of(text):
 
 def given(**changes):
     """Return what a plain run on data.csv is given, but for some changes."""
-    return Given([Path("data.csv")], None, None, None, TextFormat())._replace(**changes)
+    return Given([Path("data.csv")], None, None, None, Description())._replace(**changes)
 
 
 def test_the_whole_way_on_a_terminal(tmp_path):
@@ -175,7 +175,7 @@ def test_doubts_and_knowledge_are_in_the_summary(shown):
 def test_a_suggested_bootstrap_carries_the_options_of_the_run():
     rows = sample(linear_sem(random_dag(5, degree=3, rng=1), rng=1), 300, rng=1)
     result = rfdag.learn(rows, rule="rfd", alpha=0.01, refine=True, random_state=7)
-    form = TextFormat(";", ",", False)
+    form = Description(";", ",", False)
     steps = dict(next_steps(result, given(knowledge=Path("known facts.txt"), form=form)))
     assert steps["Keep it"] == "the same command with --out FOLDER"
     assert steps["How sure?"] == (

@@ -13,17 +13,29 @@ if TYPE_CHECKING:
     from rfdag.bootstrapping.runs import bootstrap
     from rfdag.estimator import RFD
     from rfdag.evidence.moments import Moments
+    from rfdag.evidence.oracle import Oracle
+    from rfdag.input.description import Description
     from rfdag.knowledge import Knowledge
     from rfdag.learning import learn
+    from rfdag.methods import Baseline, Gsp, Rfd, Soft, Sp
+    from rfdag.precision.estimation import Estimation
     from rfdag.result import Edge, Result, load
 
 __all__ = [
     "RFD",
+    "Baseline",
     "Bootstrap",
+    "Description",
     "Edge",
+    "Estimation",
+    "Gsp",
     "Knowledge",
     "Moments",
+    "Oracle",
     "Result",
+    "Rfd",
+    "Soft",
+    "Sp",
     "__version__",
     "bootstrap",
     "datasets",
@@ -42,12 +54,20 @@ _HOMES = {
     "RFD": "rfdag.estimator",
     "bootstrap": "rfdag.bootstrapping.runs",
     "Bootstrap": "rfdag.bootstrapping.frequencies",
-    "Knowledge": "rfdag.knowledge.knowledge",
+    "Knowledge": "rfdag.knowledge",
     "learn": "rfdag.learning",
+    "Baseline": "rfdag.methods",
+    "Gsp": "rfdag.methods",
+    "Rfd": "rfdag.methods",
+    "Soft": "rfdag.methods",
+    "Sp": "rfdag.methods",
+    "Description": "rfdag.input.description",
+    "Estimation": "rfdag.precision.estimation",
+    "Oracle": "rfdag.evidence.oracle",
     "Moments": "rfdag.evidence.moments",
-    "Edge": "rfdag.result.result",
-    "Result": "rfdag.result.result",
-    "load": "rfdag.result.result",
+    "Edge": "rfdag.result",
+    "Result": "rfdag.result",
+    "load": "rfdag.result",
 }
 _MODULES = {"datasets", "effects", "errors", "exchange", "graphs", "metrics", "simulate"}
 

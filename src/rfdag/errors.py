@@ -6,6 +6,7 @@ needed and what to do, and names the columns concerned.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from numbers import Integral
 
@@ -22,8 +23,61 @@ __all__ = [
 ]
 
 
+class Message(str):
+    """A sentence that may name options: as it stands in Python's spelling, by `spelled` in that of another face.
+
+    Parts made by `keyword` stand for options.
+
+    >>> message = Message(f"Pass {keyword('header', False)}.")
+    >>> print(message)
+    Pass header=False.
+    >>> print(message.spelled(lambda name, value: f"--no-{name}"))
+    Pass --no-header.
+    """
+
+    template: str
+
+    def __new__(cls, template: str) -> Message:
+        """Return the sentence of a template, in Python's spelling."""
+        if isinstance(template, Message):
+            return template
+        message = super().__new__(cls, _KEYWORD.sub(lambda found: found[1], template))
+        message.template = template
+        return message
+
+    def spelled(self, spell: Callable[[str, str | None], str]) -> str:
+        """Return the sentence with each option as ``spell`` writes it, given its name and its value's code, if any."""
+
+        def written(found: re.Match[str]) -> str:
+            name, given, value = found[1].partition("=")
+            return spell(name, value if given else None)
+
+        return _KEYWORD.sub(written, self.template)
+
+    def __reduce__(self) -> tuple[type[Message], tuple[str]]:
+        return Message, (self.template,)
+
+
+_KEYWORD = re.compile("\x02([^\x02\x03]*)\x03")
+"""How a template marks an option: between two control characters, which no sentence holds."""
+
+
+def keyword(name: str, *values: object) -> str:
+    """Return an option for a `Message`: its name, or with a value the argument to pass."""
+    return f"\x02{name}={values[0]!r}\x03" if values else f"\x02{name}\x03"
+
+
 class RfdagError(ValueError):
     """Base of all errors that rfdag raises on purpose."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(Message(message))
+
+    @property
+    def message(self) -> Message:
+        """The message, which can be spelled for the command line too."""
+        message: Message = self.args[0]
+        return message
 
 
 class DataError(RfdagError):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -17,13 +18,35 @@ from rfdag.input.reading import as_table, places_of
 from rfdag.input.sources import lies_elsewhere
 from rfdag.knowledge import Knowledge
 from rfdag.learning import learn
+from rfdag.methods.catalogue import method_named
+from rfdag.methods.method import Method
+from rfdag.options import Options
+from rfdag.precision.estimation import Estimation
 from rfdag.result import Result
 
 
 class RFD(BaseEstimator):  # type: ignore[misc]
     """Causal order and DAG of the columns of X, as a scikit-learn estimator.
 
-    Parameters are those of `rfdag.learn`.
+    Options of a method go into the method: ``RFD(method=rfdag.Soft(penalty=4.0))``. A grid search reaches them as
+    ``method__penalty``, those of the estimation as ``estimation__precision``.
+
+    Parameters
+    ----------
+    method
+        The name of a method, or a method with its options, as in `rfdag.learn`.
+    knowledge
+        As in `rfdag.learn`.
+    estimation
+        As in `rfdag.learn`; None for its defaults.
+    time_limit
+        As in `rfdag.learn`.
+    n_jobs
+        As in `rfdag.learn`.
+    random_state
+        As in `rfdag.learn`.
+    device
+        As in `rfdag.learn`.
 
     Attributes
     ----------
@@ -50,59 +73,61 @@ class RFD(BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
-    >>> from rfdag import RFD, simulate
+    >>> from rfdag import RFD, Soft, simulate
     >>> X = simulate.sample(simulate.linear_sem([[0, 0, 1], [0, 0, 1], [0, 0, 0]]), 400)
-    >>> RFD(penalty=4.0).fit(X).causal_order_
+    >>> RFD(method=Soft(penalty=4.0)).fit(X).causal_order_
     array([1, 0, 2])
     """
 
     def __init__(
         self,
+        method: str | Method = "soft",
         *,
         knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
-        rule: str = "soft",
-        beam: int | Literal["auto"] = "auto",
-        rescoring: Literal["auto", "exact", "lazy"] = "auto",
-        depth: int | None = None,
-        initial: Literal["rfd", "min-degree"] = "rfd",
-        runs: int = 1,
-        alpha: float = 1e-3,
-        pairs: Literal["all", "neighbours"] = "all",
-        max_paths: int = 1000,
-        parents: Literal["auto", "bic", "threshold"] = "auto",
-        refine: bool | Literal["auto"] = "auto",
-        penalty: float | Sequence[float] = 2.0,
-        gamma: float | Literal["auto"] = "auto",
-        restarts: int | Literal["auto"] = "auto",
+        estimation: Estimation | None = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
-        random_state: int | None = None,
+        random_state: Any = None,
         device: Literal["cpu", "cuda"] = "cpu",
     ) -> None:
+        self.method = method
         self.knowledge = knowledge
-        self.rule = rule
-        self.beam = beam
-        self.rescoring = rescoring
-        self.depth = depth
-        self.initial = initial
-        self.runs = runs
-        self.alpha = alpha
-        self.pairs = pairs
-        self.max_paths = max_paths
-        self.parents = parents
-        self.refine = refine
-        self.penalty = penalty
-        self.gamma = gamma
-        self.restarts = restarts
+        self.estimation = estimation
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.device = device
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; with ``deep`` also the options of method and estimation, as ``method__beam``."""
+        params: dict[str, Any] = super().get_params(deep=False)
+        if deep:
+            for part, options in self._parts().items():
+                params |= {f"{part}__{name}": value for name, value in options.to_dict().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``method__beam=16`` replaces one option of the method."""
+        own = {name: value for name, value in params.items() if "__" not in name}
+        super().set_params(**own)
+        for name, value in params.items():
+            part, nested, option = name.partition("__")
+            if nested:
+                parts = self._parts()
+                if part not in parts or option not in parts[part].declared():
+                    raise ValueError(f"Invalid parameter {name!r} for {type(self).__name__}.")
+                setattr(self, part, replace(parts[part], **{option: value}))  # type: ignore[type-var]
+        return self
+
+    def _parts(self) -> dict[str, Options]:
+        """Return the parameters that have options of their own."""
+        method = method_named(self.method) if isinstance(self.method, str) else self.method
+        return {"method": method, "estimation": self.estimation or Estimation()}
+
     def fit(self, X: Any, y: None = None) -> Self:
         """Learn the order of the columns of X, or of a path, a dataset or a Dask collection; y is ignored."""
         if lies_elsewhere(X):
-            self._remember(learn(X, progress=False, **self.get_params()))
+            self._remember(learn(X, progress=False, **self.get_params(deep=False)))
             self.n_features_in_ = len(self.result_.names)
             if all(isinstance(name, str) for name in self.result_.names):
                 self.feature_names_in_ = np.array(self.result_.names, dtype=object)
@@ -115,7 +140,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
             refuse_unusable(table)
             names = table.names
         values = validate_data(self, X, dtype=np.float64)
-        self._remember(learn(values, names=names, progress=False, **self.get_params()))
+        self._remember(learn(values, names=names, progress=False, **self.get_params(deep=False)))
         return self
 
     def _remember(self, result: Result) -> None:
@@ -124,12 +149,9 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         self.causal_order_ = self.result_.causal_order
         self.dag_ = self.result_.dag
         self.cpdag_ = self.result_.cpdag
-        moments, weights, variances = self.result_.moments, self.result_.coefficients, self.result_.residual_variances
-        assert moments is not None
-        assert weights is not None
-        assert variances is not None
-        self.coef_, self.residual_variance_ = weights, variances
-        self.intercept_ = moments.means - moments.means @ self.coef_
+        model = self.result_.model()
+        self.coef_, self.residual_variance_ = model.sem.weights, model.sem.variances
+        self.intercept_ = model.intercepts
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return the log-likelihood of each row under the fitted linear Gaussian model."""

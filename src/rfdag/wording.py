@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from difflib import get_close_matches
 
 from rfdag.errors import listed
@@ -15,6 +15,15 @@ def counted(count: int, noun: str) -> str:
     ('1 edge', '2 edges')
     """
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def alternatives(words: Sequence[str]) -> str:
+    """Return words of which one is meant.
+
+    >>> alternatives(["a"]), alternatives(["a", "b", "c"])
+    ('a', 'a, b or c')
+    """
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def nearest(name: object, names: Iterable[Hashable]) -> Hashable | None:

@@ -195,14 +195,16 @@ class Bootstrap:
         return cls(
             result=result,
             runs=content["runs"],
-            sampling=Sampling(**content["sampling"]),
+            sampling=Sampling.from_dict(content["sampling"]),
             random_state=content["random_state"],
             places=np.array(content["places"], np.int64),
             **counts,
         )
 
     def __repr__(self) -> str:
-        return f"Bootstrap({counted(self.runs, 'run')}, {len(self.names)} variables, method={self.sampling.method!r})"
+        return (
+            f"Bootstrap({counted(self.runs, 'run')}, {len(self.names)} variables, sampling={self.sampling.sampling!r})"
+        )
 
     def __str__(self) -> str:
         return self.summary()
@@ -233,7 +235,7 @@ def drawn_in_words(bootstrap: Bootstrap) -> str:
     """Say which rows each run had."""
     rows = bootstrap.result.n_samples
     assert rows is not None
-    if bootstrap.sampling.method == "subsample":
+    if bootstrap.sampling.sampling == "subsample":
         return f"{bootstrap.sampling.size(rows)} of {rows} rows each"
     worth = ", counted as about half as many" if bootstrap.sampling.corrected else ""
     return f"{rows} rows drawn with replacement each{worth}"

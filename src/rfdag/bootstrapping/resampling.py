@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from numbers import Real
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
-from rfdag.errors import DataError, OptionError, as_columns
+from rfdag.errors import DataError, OptionError, as_columns, keyword
 from rfdag.evidence.moments import Floats, Moments
 from rfdag.evidence.summary import CELLS_AT_ONCE
-from rfdag.methods.settings import ENOUGH_ROWS, Settings
+from rfdag.methods.settings import Settings
+from rfdag.options import Options, option, options
+from rfdag.precision.estimation import ENOUGH_ROWS
 
-Method = Literal["resample", "subsample"]
-METHODS = ("resample", "subsample")
+HALF = 0.5
+"""The part of the rows that a subsample has unless given."""
 
 DRAWS = 100
 """How often rows are drawn for one run before it is given up."""
@@ -27,48 +27,55 @@ STILL = 1e-10
 """Standard deviation, in units of that of all rows, up to which a column does not vary."""
 
 
-@dataclass(frozen=True)
-class Sampling:
+@options
+class Sampling(Options):
     """How the rows of a run are drawn, and how many they count for.
 
     With replacement, rows come several times, and a correlation strays from the truth twice: once with the data and
     once with the draw. Its variance is then 2/n, that of n/2 fresh rows, which is also Kish's effective number
-    (Σc)²/Σc² of rows that count c times. ``corrected`` reckons with that number instead of n; a subsample, which has
-    no row twice, is worth its size in any case.
+    (Σc)²/Σc² of rows that count c times. ``corrected`` uses that number instead of n; a subsample, which has no row
+    twice, is worth its size in any case.
     """
 
-    method: Method = "resample"
-    share: float = 0.5
-    corrected: bool = True
+    sampling: Literal["resample", "subsample"] = option(
+        default="resample",
+        meaning=(
+            '"resample" draws as many rows as there are, with replacement: the usual bootstrap. "subsample" '
+            "draws a share of them without replacement."
+        ),
+    )
+    share: float | None = option(
+        default=None, meaning="The part of the rows that a subsample has; ½ unless given.", above=0, most=1
+    )
+    corrected: bool = option(
+        default=True,
+        meaning=(
+            "Whether a resample counts for its effective number of rows, about half. False is the usual "
+            "bootstrap, with which the BIC is too generous: rows that come twice look like evidence twice."
+        ),
+    )
 
-    def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise OptionError(f"method is 'resample' or 'subsample', not {self.method!r}.")
-        if isinstance(self.share, bool) or not isinstance(self.share, Real) or not 0 < self.share < 1:
-            raise OptionError(f"share is the part of the rows in a subsample, between 0 and 1, not {self.share!r}.")
-        if self.corrected not in (True, False):
-            raise OptionError(f"corrected is True or False, not {self.corrected!r}.")
-
-    @classmethod
-    def of(cls, method: Method, share: float | None, corrected: bool) -> Self:
-        """Return how rows are drawn; a share belongs to subsamples."""
-        if share is None:
-            return cls(method, corrected=corrected)
-        if method == "resample":
-            raise OptionError(f"share={share!r} belongs to method='subsample'; a resample has all rows.")
-        return cls(method, share, corrected)
+    def check(self) -> None:
+        """Raise where the options do not go together."""
+        if self.share == 1:
+            raise OptionError(f"{keyword('share')} is the part of the rows in a subsample, below 1.")
+        if self.share is not None and self.sampling == "resample":
+            raise OptionError(
+                f"{keyword('share', self.share)} belongs to {keyword('sampling', 'subsample')}; a resample has all "
+                "rows."
+            )
 
     def size(self, rows: int) -> int:
         """Return how many of so many rows a run draws."""
-        return rows if self.method == "resample" else round(self.share * rows)
+        return rows if self.sampling == "resample" else round((self.share or HALF) * rows)
 
     def counts(self, rows: int, generator: np.random.Generator) -> NDArray[np.int64]:
         """Return how often a run has each row.
 
-        >>> Sampling("subsample", share=0.5).counts(6, np.random.default_rng(0)).sum()
+        >>> Sampling(sampling="subsample").counts(6, np.random.default_rng(0)).sum()
         np.int64(3)
         """
-        again = self.method == "resample"
+        again = self.sampling == "resample"
         return np.bincount(generator.choice(rows, self.size(rows), replace=again), minlength=rows)
 
     def worth(self, counts: NDArray[np.int64]) -> int:
@@ -78,17 +85,22 @@ class Sampling:
 
     def require(self, rows: int, columns: int, settings: Settings) -> None:
         """Raise unless the rows of a run will be enough for these settings."""
-        worth = rows // 2 if self.corrected and self.method == "resample" else self.size(rows)
+        worth = rows // 2 if self.corrected and self.sampling == "resample" else self.size(rows)
+        method, estimation = settings.method, settings.estimation
         try:
-            settings.require_rows(worth, columns)
+            method.require_rows(worth, columns, estimation)
         except DataError as problem:
-            raise DataError(f"A run of this bootstrap counts for {worth} of the {rows} rows. {problem}") from None
+            raise DataError(
+                f"A run of this bootstrap counts for {worth} of the {rows} rows. {problem.message.template}"
+            ) from None
         different = round(rows * (1 - math.exp(-1)))
-        if self.method == "resample" and different < ENOUGH_ROWS * columns and not settings.few(worth, columns):
+        inverted = estimation.chosen(worth, columns, any_rows=method.any_rows) == "sample"
+        if self.sampling == "resample" and different < ENOUGH_ROWS * columns and inverted:
             raise DataError(
                 f"Of {rows} rows drawn with replacement about {different} are different ones, too few for partial "
-                f"correlations of {columns} columns. Pass corrected=True or method='subsample', which reckon with "
-                f"fewer rows, or at most {int(different / ENOUGH_ROWS)} columns."
+                f"correlations of {columns} columns. Pass {keyword('corrected', True)} or "
+                f"{keyword('sampling', 'subsample')}, which count fewer rows, or at most "
+                f"{int(different / ENOUGH_ROWS)} columns."
             )
 
 

@@ -6,37 +6,40 @@ import hashlib
 import json
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.bootstrapping.frequencies import Bootstrap
-from rfdag.bootstrapping.resampling import DRAWS, Method, Sampling, drawn_moments, standardised
-from rfdag.eliminate.kernels import dense as dense_kernels
-from rfdag.errors import DataError, FileError, MatrixError, NumericalError, NumericalWarning, OptionError
+from rfdag.bootstrapping.resampling import DRAWS, Sampling, drawn_moments, standardised
+from rfdag.errors import DataError, FileError, MatrixError, NumericalError, NumericalWarning, OptionError, keyword
+from rfdag.evidence.gpu import placed
 from rfdag.evidence.moments import Floats, Moments
 from rfdag.graphs.dag import Graph
-from rfdag.input import reading as data_
-from rfdag.input.text import Table, TextFormat
+from rfdag.input.description import Description
+from rfdag.input.reading import in_memory
+from rfdag.input.text import Table
 from rfdag.knowledge import Knowledge
 from rfdag.knowledge.constraints import Constraints
 from rfdag.knowledge.orientation import oriented_class
 from rfdag.learning import learn
-from rfdag.methods.on_gpu import problems_of
-from rfdag.methods.searching import INTERRUPTED
-from rfdag.methods.searching import Found as Learnt
-from rfdag.methods.settings import Settings
+from rfdag.methods.found import Found as Learnt
+from rfdag.methods.method import Method
+from rfdag.methods.run import Run
+from rfdag.methods.settings import Running, Settings
 from rfdag.methods.warnings import naming_lost_precision
-from rfdag.methods.whole import learn_whole
-from rfdag.orders.portfolio import NARROWEST
+from rfdag.precision.estimation import Estimation
+from rfdag.result import Result
 from rfdag.runtime.compilation import announce
 from rfdag.runtime.deadline import Deadline
+from rfdag.runtime.device import reporting_problems
 from rfdag.runtime.journal import Journal
 from rfdag.runtime.progress import Progress
+from rfdag.runtime.randomness import seed_from
 from rfdag.runtime.threads import thread_count
 
 UNFIT = (DataError, MatrixError, NumericalError)
@@ -53,17 +56,20 @@ def bootstrap(
     data: Any,
     runs: int = 200,
     *,
-    method: Method = "resample",
+    method: str | Method = "soft",
+    sampling: Literal["resample", "subsample"] = "resample",
     share: float | None = None,
     corrected: bool = True,
-    random_state: int | None = None,
+    names: Sequence[Hashable] | None = None,
+    knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
+    description: Description | None = None,
+    estimation: Estimation | None = None,
+    time_limit: float | None = None,
     n_jobs: int | None = None,
+    random_state: Any = None,
+    device: Literal["cpu", "cuda"] = "cpu",
     out: str | Path | None = None,
     progress: bool | Callable[[float], None] | None = None,
-    names: Sequence[Hashable] | None = None,
-    delimiter: str | None = None,
-    decimal: str = ".",
-    header: bool | None = None,
     **options: Any,
 ) -> Bootstrap:
     """Learn again from rows drawn anew, and count how often each edge, direction and ancestor is found.
@@ -75,6 +81,10 @@ def bootstrap(
     runs
         How many times rows are drawn.
     method
+        As in `rfdag.learn`, for the plain run and all others. Unless a width is given, the runs of method "soft" but
+        the plain one have beams of width 8 only, which wider ones seldom better once orders are refined: that saves
+        half of the time.
+    sampling
         "resample" draws as many rows as there are, with replacement: the usual bootstrap. "subsample" draws ``share``
         of them without replacement.
     share
@@ -82,30 +92,33 @@ def bootstrap(
     corrected
         Whether a resample counts for its effective number of rows, about half. False is the usual bootstrap, with which
         the BIC is too generous: rows that come twice look like evidence twice. A subsample has no row twice.
-    random_state
-        Seed of all runs, each of which has its own: they do not depend on how many there are, nor on who runs them.
-        None is 0 for the draws. The plain run gets it as `rfdag.learn` does.
+    names
+        As in `rfdag.learn`.
+    knowledge
+        As in `rfdag.learn`.
+    description
+        As in `rfdag.learn`; data only.
+    estimation
+        As in `rfdag.learn`.
+    time_limit
+        As in `rfdag.learn`, for each run; answers then vary.
     n_jobs
         How many runs at once, each with one thread; None or −1 is one per core. With None inside
         ``joblib.parallel_config`` for more than one job, that decides, as in ``with parallel_config("dask"):`` for a
         cluster.
+    random_state
+        Seed of all runs, each of which has its own: they depend neither on how many there are nor on which process runs
+        them. None is 0 for the draws. The plain run gets it as `rfdag.learn` does.
+    device
+        As in `rfdag.learn`.
     out
-        A folder that keeps every run as soon as it is complete. The same call goes on from there, with more runs if so
-        wished; runs of other data, options or versions stay there and are not used.
+        A folder that keeps every run as soon as it is complete. The same call goes on from there, with more runs if you
+        ask for more; runs of other data, options or versions stay there and are not used.
     progress
         As in `rfdag.learn`.
-    names
-        As in `rfdag.learn`.
-    delimiter
-        As in `rfdag.learn`.
-    decimal
-        As in `rfdag.learn`.
-    header
-        As in `rfdag.learn`.
     **options
-        Other options of `rfdag.learn`, for the plain run and all others. (``runs`` of rule "gsp" cannot be given.)
-        Unless ``beam`` is given, runs of rule "soft" but the plain one have beams of width 8 only, which wider ones
-        seldom better once orders are refined: that saves half of the time.
+        Options of the method, the description and the estimation, flat, as in `rfdag.learn`. (``runs`` of method "gsp"
+        goes into the method: ``method=rfdag.Gsp(runs=5)``.)
 
     Returns
     -------
@@ -133,19 +146,33 @@ def bootstrap(
     """
     if isinstance(runs, bool) or not isinstance(runs, int | np.integer) or runs < 1:
         raise OptionError(f"runs is how many times rows are drawn, a whole number of at least 1, not {runs!r}.")
-    sampling = Sampling.of(method, share, corrected)
-    settings, options = _checked(options)
+    drawn = Sampling(sampling=sampling, share=share, corrected=corrected)
+    running = Running(time_limit=time_limit, random_state=seed_from(random_state), device=device)
+    plain = _of_rows(
+        Settings.gathered(method, description=description, estimation=estimation, running=running, options=options)
+    )
+    settings = _with_narrow_beams(plain)
     jobs = thread_count(n_jobs)
-    table = data_.in_memory(data, names, TextFormat(delimiter, decimal, header))
+    table = in_memory(data, names, plain.description)
     rows, columns = table.values.shape
-    sampling.require(rows, columns, settings)
+    drawn.require(rows, columns, settings)
     with Progress(progress) as bar:
-        announce(dense_kernels.marginalise, bar.compiling)
+        announce(Moments.kernel, bar.compiling)
         bar.stage("Learning from all rows")
-        result = learn(table, n_jobs=jobs, random_state=random_state, progress=False, **options)
-        _go_on_unless_interrupted(result.warnings)
+        result = learn(
+            table,
+            plain.method,
+            knowledge=knowledge,
+            estimation=plain.estimation,
+            time_limit=time_limit,
+            n_jobs=jobs,
+            random_state=running.random_state,
+            device=device,
+            progress=False,
+        )
+        _go_on_unless_interrupted(result)
         assert result.moments is not None
-        plan = _Plan(table.names, sampling, result.settings.random_state or 0, settings, result.knowledge)
+        plan = _Plan(table.names, drawn, running.random_state or 0, settings, result.knowledge)
         todo = _Todo.of(plan, table, int(runs), out)
         report = bar.stage("Learning from rows drawn anew")
         report(len(todo.found) / runs)
@@ -155,26 +182,23 @@ def bootstrap(
     return _counted([todo.found[number] for number in range(runs)], plan, result)
 
 
-def _checked(options: Mapping[str, Any]) -> tuple[Settings, dict[str, Any]]:
-    """Return the settings of the runs and the options of the plain one; all go with data in memory.
-
-    Frequencies are p × p matrices.
-    """
-    kind = options.get("input", "data")
+def _of_rows(settings: Settings) -> Settings:
+    """Return the settings of the plain run; all go with data in memory, and frequencies are p × p matrices."""
+    kind = settings.description.input
     if kind != "data":
-        raise OptionError(f"A bootstrap draws rows, which input={kind!r} has none of; pass data, one row per sample.")
-    if options.get("precision", "auto") == "blocks":
-        raise OptionError("A bootstrap counts all pairs of columns; leave precision='blocks' out.")
-    if options.get("n_samples") is not None:
-        raise OptionError("n_samples goes with a matrix of moments, and a bootstrap draws rows; leave it out.")
-    known = {name: value for name, value in options.items() if name not in ("input", "n_samples")} | {
-        "precision": "dense"
-    }
-    of_settings = {field.name for field in fields(Settings)}
-    settings = Settings.checked(**{name: value for name, value in known.items() if name in of_settings})
-    if settings.rule == "soft" and "beam" not in known:
-        settings = replace(settings, beam=NARROWEST)
-    return settings, known
+        raise OptionError(
+            f"A bootstrap draws rows, which {keyword('input', kind)} has none of; pass data, one row per sample."
+        )
+    if settings.estimation.blocks is True:
+        raise OptionError(f"A bootstrap counts all pairs of columns; leave {keyword('blocks', True)} out.")
+    return replace(settings, estimation=replace(settings.estimation, blocks=False))
+
+
+def _with_narrow_beams(settings: Settings) -> Settings:
+    """Return the settings of the runs: like those of the plain one, with narrow beams unless a width is given."""
+    if not settings.method.widens:
+        return settings
+    return replace(settings, method=settings.method.with_beam(settings.method.beam_width))
 
 
 @dataclass(frozen=True)
@@ -219,19 +243,26 @@ class _Plan:
         }
 
     def _learn(self, moments: Moments, constraints: Constraints | None, generator: np.random.Generator) -> Learnt:
-        settings = replace(self.settings, random_state=int(generator.integers(2**31)))
+        method, running = self.settings.method, self.settings.running
+        run = Run(
+            estimation=self.settings.estimation,
+            knowledge=self.knowledge,
+            constraints=constraints,
+            random_state=int(generator.integers(2**31)),
+            device=running.device,
+            deadline=Deadline.after(running.time_limit),
+        )
         assert moments.n_samples is not None
-        settings.require_rows(moments.n_samples, len(moments.names))
-        deadline = Deadline.after(settings.time_limit)
-        with problems_of(settings.device), naming_lost_precision(moments.names):
-            learnt = learn_whole(moments, settings, 1, deadline, Progress(False), constraints)
-        _go_on_unless_interrupted(learnt.notes)
+        method.require_rows(moments.n_samples, len(moments.names), run.estimation)
+        with reporting_problems(running.device), naming_lost_precision(moments):
+            learnt = placed(moments, running.device).learn(method, run)
+        _go_on_unless_interrupted(learnt)
         return learnt
 
 
-def _go_on_unless_interrupted(notes: Sequence[str]) -> None:
+def _go_on_unless_interrupted(found: Learnt | Result) -> None:
     """Raise if a search was interrupted: it returns the best it has, which must not be counted or gone on from."""
-    if INTERRUPTED in notes:
+    if found.interrupted:
         raise KeyboardInterrupt
 
 
@@ -264,8 +295,8 @@ def _run(plan: _Plan, values: Floats, number: int) -> tuple[int, Found]:
             return number, plan.run(values, number)
         except UNFIT as problem:
             raise type(problem)(
-                f"{problem} This happened in run {number} of a bootstrap, with the rows that it drew; a larger share "
-                "of the rows (method='subsample'), or fewer columns, may help."
+                f"{problem.message.template} This happened in run {number} of a bootstrap, with the rows that it "
+                "drew; a larger share of the rows ({keyword('sampling', 'subsample')}), or fewer columns, may help."
             ) from None
 
 
@@ -312,9 +343,7 @@ def _about(plan: _Plan, table: Table) -> dict[str, Any]:
         "data": hashlib.sha256(values.tobytes()).hexdigest(),
         "rows": len(values),
         "names": [repr(name) for name in table.names],
-        "method": plan.sampling.method,
-        "share": plan.sampling.share if plan.sampling.method == "subsample" else None,
-        "corrected": plan.sampling.corrected,
+        "sampling": plan.sampling.to_dict(),
         "seed": plan.seed,
         "settings": plan.settings.to_dict(),
         "knowledge": repr(plan.knowledge),

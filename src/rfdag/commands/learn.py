@@ -99,12 +99,12 @@ def learn(
     """Learn the causal order and the DAG of the columns of a file."""
     from rfdag.commands.digest import tell
     from rfdag.commands.next_steps import next_steps
-    from rfdag.input.text import TextFormat
+    from rfdag.input.description import Description
     from rfdag.report.rerun import Given
 
     if truth is not None and report is None:
         raise OptionError("--truth is shown in a report; pass --report FILE with it.")
-    form = TextFormat(None if delimiter is None else DELIMITERS.get(delimiter, delimiter), decimal, header)
+    form = Description(None if delimiter is None else DELIMITERS.get(delimiter, delimiter), decimal, header)
     given = Given(data, out, report, knowledge, form, truth)
     true = _looked_at_in_time(given)
     with warnings.catch_warnings():

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rfdag.errors import DataError
+from rfdag.eliminate.engines.gpu import GpuEngine, bytes_of_engine
+from rfdag.eliminate.engines.gpu_oracle import GpuOracleEngine, bytes_of_oracle
+from rfdag.errors import DataError, OptionError, keyword
+from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.moments import HOPELESS, Floats, Moments, dependence, refuse_constant
+from rfdag.evidence.oracle import Oracle
 from rfdag.evidence.summary import SURELY_ROUND
-from rfdag.runtime.device import SPARE, cupy, free_memory
+from rfdag.runtime.device import SPARE, cupy, free_memory, require_memory
 
 STILL_ROUND = 1e6
 """Condition up to which a second round of products mends what the first has lost; beyond it a real QR is taken."""
@@ -89,6 +93,16 @@ class DeviceMoments(Moments):
         partial: Floats = cupy().asnumpy(self.partial_on_device(chosen))
         return partial
 
+    @property
+    def moments(self) -> Moments:
+        """The moments without anything on the device."""
+        return Moments(**{name: getattr(self, name) for name in Moments.__dataclass_fields__})
+
+    def engine(self, *, alpha: float, pairs: Pairs, threads: int) -> GpuEngine:
+        """Return the engine on the device, ready to eliminate."""
+        require_memory(len(self.names), 0, lambda p, _: bytes_of_engine(p))
+        return GpuEngine(self.partial_on_device(), **self.state(alpha, pairs))
+
     def condition(self) -> float:
         """Return the condition number of the factor: the root of the correlation's."""
         if len(self.factor) < len(self.names):
@@ -96,11 +110,41 @@ class DeviceMoments(Moments):
         return super().condition() if self.partial is not None else _invert(_triangle(self.held))[1]
 
 
-def on_host(moments: Moments) -> Moments:
-    """Return the moments without anything on the device."""
-    if not isinstance(moments, DeviceMoments):
-        return moments
-    return Moments(**{name: getattr(moments, name) for name in Moments.__dataclass_fields__})
+@dataclass(frozen=True, eq=False)
+class DeviceOracle(Oracle):
+    """A known DAG whose elimination runs on the device."""
+
+    kernel: ClassVar[Any] = None
+
+    @classmethod
+    def of(cls, oracle: Oracle) -> Self:
+        """Return the same oracle, to be eliminated on the device."""
+        return cls(oracle.names, oracle.dag)
+
+    def engine(self, *, alpha: float, pairs: Pairs, threads: int) -> GpuOracleEngine:
+        """Return the engine on the device, ready to eliminate."""
+        require_memory(len(self.names), 0, lambda p, _: bytes_of_oracle(p))
+        return GpuOracleEngine(self.dag)
+
+
+ON_DEVICE: dict[type[Evidence], Callable[[Any], Evidence]] = {
+    Moments: DeviceMoments.of,
+    DeviceMoments: DeviceMoments.of,
+    Oracle: DeviceOracle.of,
+    DeviceOracle: DeviceOracle.of,
+}
+"""How evidence is taken to the device; what is not listed stays on the CPU."""
+
+
+def placed(evidence: Evidence, device: str) -> Evidence:
+    """Return evidence whose elimination runs on a device."""
+    if device == "cpu":
+        return evidence
+    if type(evidence) not in ON_DEVICE:
+        raise OptionError(
+            f"Sparse input is eliminated on the CPU; leave {keyword('device', device)} out, or pass .toarray()."
+        )
+    return ON_DEVICE[type(evidence)](evidence)
 
 
 class _Rows:

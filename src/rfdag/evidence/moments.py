@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cholesky, lapack, qr, solve_triangular
 
-from rfdag.errors import DataError, MatrixError, as_column, as_columns
+from rfdag.eliminate.engines.dense import DenseEngine
+from rfdag.eliminate.engines.engine import Engine
+from rfdag.eliminate.kernels import dense as kernels
+from rfdag.eliminate.thresholds import FisherZ, Tolerance
+from rfdag.errors import DataError, MatrixError, Message, as_column, as_columns, keyword
+from rfdag.evidence.evidence import Evidence, Pairs
+from rfdag.evidence.independence import ExactIndependence, Independence, SampleIndependence
 from rfdag.evidence.summary import CELLS_AT_ONCE, Summary, reciprocal_condition
 
 Floats = NDArray[np.float64]
@@ -39,7 +45,7 @@ class Regressions(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class Moments(Evidence):
     """The first two moments of a set of variables, in a form that keeps their accuracy.
 
     The correlation matrix is held as a factor F with FᵀF = correlation, taken from the data by a QR
@@ -66,7 +72,13 @@ class Moments:
     means: Floats = field(repr=False)
     scales: Floats = field(repr=False)
     partial: Floats | None = field(default=None, repr=False)
-    """Partial correlations of a precision matrix, kept as given so that its zeros stay exact."""
+    """Partial correlations that are not those of the factor: of a precision matrix as given, or estimated otherwise."""
+    kind: str = "data"
+    tolerance: float = 1e-8
+    worth: int | None = None
+    """Rows that estimated partial correlations are worth; None where they are the sample's own."""
+
+    kernel: ClassVar[Any] = kernels.marginalise
 
     @classmethod
     def from_data(cls, values: ArrayLike, names: Sequence[Hashable] | None = None) -> Moments:
@@ -147,7 +159,8 @@ class Moments:
                 "Pass input='covariance' if it is a covariance matrix."
             )
         p = len(matrix)
-        return cls(labels, n_samples, _factor(matrix, labels, "correlation", n_samples), np.zeros(p), np.ones(p))
+        factor = _factor(matrix, labels, "correlation", n_samples)
+        return cls(labels, n_samples, factor, np.zeros(p), np.ones(p), kind="correlation")
 
     @classmethod
     def from_covariance(
@@ -159,13 +172,20 @@ class Moments:
         scales = _roots_of_diagonal(matrix, labels, "covariance")
         correlation = matrix / scales / scales[:, None]
         factor = _factor(correlation, labels, "covariance", n_samples)
-        return cls(labels, n_samples, factor, np.zeros(len(matrix)), scales)
+        return cls(labels, n_samples, factor, np.zeros(len(matrix)), scales, kind="covariance")
 
     @classmethod
     def from_precision(
-        cls, matrix: ArrayLike, n_samples: int | None, names: Sequence[Hashable] | None = None
+        cls,
+        matrix: ArrayLike,
+        n_samples: int | None = None,
+        names: Sequence[Hashable] | None = None,
+        tolerance: float = 1e-8,
     ) -> Moments:
-        """Return the moments of an inverse covariance matrix; exact when ``n_samples`` is None."""
+        """Return the moments of an inverse covariance matrix; exact when ``n_samples`` is None.
+
+        Partial correlations up to ``tolerance`` then count as zero.
+        """
         matrix = _checked(matrix, names, "precision")
         labels = tuple(names) if names is not None else tuple(range(len(matrix)))
         roots = _roots_of_diagonal(matrix, labels, "precision")
@@ -176,7 +196,13 @@ class Moments:
         norms = _column_norms(inverse)
         partial = -scaled
         np.fill_diagonal(partial, 1.0)
-        return cls(labels, n_samples, inverse / norms, np.zeros(len(matrix)), norms / roots, partial)
+        means = np.zeros(len(matrix))
+        return cls(labels, n_samples, inverse / norms, means, norms / roots, partial, "precision", tolerance)
+
+    @property
+    def moments(self) -> Moments:
+        """These moments."""
+        return self
 
     @property
     def correlation(self) -> Floats:
@@ -231,6 +257,65 @@ class Moments:
         np.fill_diagonal(partial, 1.0)
         return partial
 
+    def estimated(self, partial: Floats, worth: int) -> Self:
+        """Return the same moments with other partial correlations, and the rows that these are worth."""
+        return replace(self, partial=partial, worth=worth)
+
+    def engine(self, *, alpha: float, pairs: Pairs, threads: int) -> Engine:
+        """Return the dense engine, ready to eliminate."""
+        return DenseEngine(self.partial_correlations(), **self.state(alpha, pairs), threads=threads)
+
+    def state(self, alpha: float, pairs: Pairs) -> dict[str, Any]:
+        """Return what a dense engine needs beside partial correlations and threads."""
+        if self.n_samples is None:
+            # Without noise both scopes agree (Proposition 1), and the pairs of neighbours are far fewer.
+            return {"threshold": Tolerance(self.tolerance), "pairs": "neighbours", "settled": self._settled()}
+        if self.worth is not None:
+            return {"threshold": FisherZ(self.worth, alpha), "pairs": pairs}
+        return {
+            "threshold": FisherZ(self.n_samples, alpha),
+            "pairs": pairs,
+            "recompute": self.partial_correlations,
+            "settled": self._settled(),
+        }
+
+    def _settled(self) -> float:
+        """Return the distance to a threshold below which rounding may have decided."""
+        return max(1e-10, 1e-15 * self.condition())
+
+    def independence(self, alpha: float) -> Independence:
+        """Return tests of partial correlations: Fisher's at level ``alpha``, or against the tolerance if exact."""
+        if self.n_samples is None:
+            return ExactIndependence(self.factor, self.tolerance)
+        return SampleIndependence(self.correlation, self.n_samples, alpha)
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return what may be wrong with the numbers: few rows, or columns that nearly depend on each other."""
+        if self.worth is not None:
+            return (
+                f"{self.n_samples} rows are few for {len(self.names)} columns: the search began from an average of "
+                "sparse models instead of the sample's partial correlations, and its order is far from certain.",
+            )
+        condition = self.condition()
+        if self.n_samples is None:
+            # Elimination in doubles loses as many digits as the covariance has, which is the square.
+            rounding = 1e-16 * condition**2
+            if rounding <= self.tolerance:
+                return ()
+            return (
+                Message(
+                    f"The precision matrix is ill-conditioned ({condition**2:.0e}): rounding of about {rounding:.0e} "
+                    f"may pass for edges at tolerance {self.tolerance:.0e}. If it comes from a known DAG, pass that "
+                    f"with {keyword('input', 'dag')}, which is exact."
+                ),
+            )
+        if condition <= DOUBTFUL:
+            return ()
+        return (
+            f"The columns are nearly dependent (condition number {condition:.1e}): partial correlations may be off by "
+            f"about {condition * 1e-16:.0e}. Consider dropping or combining the most similar columns.",
+        )
+
     def regressions(self, dag: NDArray[np.int8]) -> Regressions:
         """Return the regression of each variable on its parents.
 
@@ -258,6 +343,13 @@ class Moments:
         shrink = 1.0 if self.n_samples is None else (self.n_samples - 1) / self.n_samples
         with np.errstate(over="ignore"):
             return Regressions(coefficients, variances * self.scales**2 * shrink, partial)
+
+
+def sample_of(evidence: Evidence) -> tuple[Moments, int]:
+    """Return evidence that is neither exact nor sparse as the moments that it is, and the rows behind them."""
+    assert isinstance(evidence, Moments)
+    assert evidence.n_samples is not None
+    return evidence, evidence.n_samples
 
 
 def _triangle(factor: Floats) -> Floats:

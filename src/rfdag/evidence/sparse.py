@@ -6,74 +6,83 @@ Nothing on this way makes a p × p array: checks, elimination and answer follow 
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array, issparse, load_npz
 
-from rfdag.eliminate.elimination import Elimination
-from rfdag.eliminate.engines.engine import LostPrecision
-from rfdag.eliminate.engines.sparse import MOST_VARIABLES, SparseEngine, SparseOracleEngine, eliminate_sparse
+from rfdag.eliminate.engines.sparse import MOST_VARIABLES, SparseEngine, SparseOracleEngine
+from rfdag.eliminate.kernels import sparse as kernels
 from rfdag.eliminate.thresholds import FisherZ, Tolerance
-from rfdag.errors import GraphError, MatrixError, OptionError, as_columns, listed
-from rfdag.evidence.moments import Regressions
-from rfdag.graphs.sparse import canonical, same_pattern, sparse_dag
-from rfdag.knowledge.constraints import Constraints
-from rfdag.methods.settings import Settings
-from rfdag.orders.sparse_parents import Family, families_by_marginals, families_by_separation, with_families
+from rfdag.errors import GraphError, MatrixError, OptionError, RfdagError, as_columns
+from rfdag.evidence.evidence import Evidence, Pairs
+from rfdag.evidence.independence import GraphIndependence, Independence
+from rfdag.graphs.sparse import canonical, sparse_dag
 
 SYMMETRIC = 1e-8
 """Relative difference of two mirrored entries that passes for rounding."""
 
 
+class Sparse(Evidence):
+    """Sparse evidence: a true DAG, or a precision matrix with the roots of its diagonal; what it is not is None."""
+
+    sparse: ClassVar[bool] = True
+    kernel: ClassVar[Any] = kernels.run
+    dag: Any = None
+    roots: Any = None
+
+    def lost_precision(self, removed: int, spoilt: int) -> RfdagError:
+        """Return the error for variables that rounding has spoilt."""
+        return MatrixError(
+            "The precision matrix is not positive definite, as far as doubles can tell: once "
+            f"{self.names[removed]!r} is removed, nothing is left of the variance of {self.names[spoilt]!r}. Drop or "
+            "combine the two, estimate the matrix anew, or add to its diagonal."
+        )
+
+
 @dataclass(frozen=True, eq=False)
-class SparseOracle:
+class SparseOracle(Sparse):
     """A known sparse DAG, which answers every question about conditional independence."""
 
     names: tuple[Hashable, ...]
     dag: csr_array = field(repr=False)
     n_samples: None = None
+    kind: str = "dag"
 
-    def engine(self, settings: Settings) -> SparseOracleEngine:
+    def engine(self, *, alpha: float, pairs: Pairs, threads: int) -> SparseOracleEngine:
         """Return the engine, ready to eliminate."""
         return SparseOracleEngine(self.dag)
 
+    def independence(self, alpha: float) -> Independence:
+        """Return the answers to questions of conditional independence."""
+        return GraphIndependence(self.dag)
+
 
 @dataclass(frozen=True, eq=False)
-class SparsePrecision:
+class SparsePrecision(Sparse):
     """A sparse precision matrix as partial correlations without their diagonal, and the roots of its diagonal."""
 
     names: tuple[Hashable, ...]
     n_samples: int | None
     partial: csr_array = field(repr=False)
     roots: Any = field(repr=False)
+    tolerance: float = 1e-8
+    kind: str = "precision"
 
-    def engine(self, settings: Settings) -> SparseEngine:
+    def engine(self, *, alpha: float, pairs: Pairs, threads: int) -> SparseEngine:
         """Return the engine, ready to eliminate."""
         if self.n_samples is None:
-            return SparseEngine(self.partial, Tolerance(settings.tolerance))
-        threshold = FisherZ(self.n_samples, settings.alpha)
+            return SparseEngine(self.partial, Tolerance(self.tolerance))
+        threshold = FisherZ(self.n_samples, alpha)
         threshold.require(len(self.names))
         return SparseEngine(self.partial, threshold)
 
-    def regressions(self, engine: SparseEngine, changed: list[Family]) -> Regressions:
-        """Return every variable's coefficients on its parents, and residual variances, in the units of the input."""
-        slopes, variances = engine.regressions()
-        known = [family for family in changed if family.variance is not None]
-        slopes = with_families(slopes, known, values=True)
-        for family in known:
-            variances[family.child] = family.variance
-        children = slopes.indices
-        parents = np.repeat(np.arange(len(self.roots)), np.diff(slopes.indptr))
-        weights = same_pattern(slopes, slopes.data * self.roots[parents] / self.roots[children])
-        # Those given the other parents alone would take more than the elimination knows.
-        return Regressions(weights, variances / self.roots**2, None)  # type: ignore[arg-type]
-
-
-Sparse = SparseOracle | SparsePrecision
+    def independence(self, alpha: float) -> Independence:
+        """Raise: the tests of a sparse precision matrix are those of its elimination."""
+        raise OptionError("Tests of conditional independence need a dense matrix; pass .toarray().")
 
 
 def as_sparse(source: Any) -> Any:
@@ -89,7 +98,9 @@ def as_sparse(source: Any) -> Any:
     return None
 
 
-def read_sparse(matrix: Any, input: str, n_samples: int | None, names: tuple[Hashable, ...]) -> Sparse:
+def read_sparse(
+    matrix: Any, input: str, n_samples: int | None, names: tuple[Hashable, ...], tolerance: float = 1e-8
+) -> Sparse:
     """Return the evidence in a sparse array, checked; the array itself is left as it is."""
     if len(names) > MOST_VARIABLES:
         raise OptionError(f"Found {len(names)} variables; an elimination takes up to {MOST_VARIABLES}.")
@@ -98,14 +109,14 @@ def read_sparse(matrix: Any, input: str, n_samples: int | None, names: tuple[Has
             raise GraphError("The DAG has no nodes; it needs at least one.")
         return SparseOracle(names, sparse_dag(matrix, names))
     if input == "precision":
-        return _precision(matrix, n_samples, names)
+        return _precision(matrix, n_samples, names, tolerance)
     raise OptionError(
         f"Found a sparse {type(matrix).__name__} as input={input!r}; sparse arrays are taken as input='precision' or "
         "'dag'. A sparse correlation or covariance matrix has a full inverse; pass its .toarray()."
     )
 
 
-def _precision(matrix: Any, n_samples: int | None, names: tuple[Hashable, ...]) -> SparsePrecision:
+def _precision(matrix: Any, n_samples: int | None, names: tuple[Hashable, ...], tolerance: float) -> SparsePrecision:
     if len(names) < 2:
         raise MatrixError("Found a precision matrix of one variable or none; an order needs at least two.")
     if n_samples is not None and (not isinstance(n_samples, int | np.integer) or n_samples < 2):
@@ -135,7 +146,7 @@ def _precision(matrix: Any, n_samples: int | None, names: tuple[Hashable, ...]) 
             f"of {values[beyond][0]:.6g}, which lies beyond ±1. Estimate it anew, or add to its diagonal."
         )
     partial = csr_array((values, (rows, columns)), shape=given.shape)
-    return SparsePrecision(names, None if n_samples is None else int(n_samples), partial, roots)
+    return SparsePrecision(names, None if n_samples is None else int(n_samples), partial, roots, tolerance)
 
 
 def _require_symmetry(scaled: csr_array, given: csr_array, names: tuple[Hashable, ...]) -> None:
@@ -152,64 +163,3 @@ def _require_symmetry(scaled: csr_array, given: csr_array, names: tuple[Hashable
         f"({names[j]!r}, {names[i]!r}) is {given[j, i]:.6g}{', or not stored' if one_sided else ''}; "
         f"{int(off.sum()) // 2} pairs differ. {cure}"
     )
-
-
-def refuse_options(settings: Settings) -> None:
-    """Raise for options that ask for what is not done on sparse input."""
-    if settings.rule in ("gsp", "sp"):
-        raise OptionError(
-            f"rule={settings.rule!r} searches over whole orders and needs full matrices; on sparse input use "
-            "rule='rfd', or pass .toarray()."
-        )
-    if settings.device != "cpu":
-        raise OptionError(
-            f"Sparse input is eliminated on the CPU; leave device={settings.device!r} out, or pass .toarray()."
-        )
-    asked = {
-        "refine": settings.refine is True,
-        "parents": settings.parents == "bic",
-        "beam": settings.beam != "auto",
-        "penalty": isinstance(settings.penalty, tuple),
-        "gamma": settings.gamma != "auto",
-        "restarts": settings.restarts not in ("auto", 0),
-        "time_limit": settings.time_limit is not None,
-    }
-    wrong = [name for name, given in asked.items() if given]
-    if wrong:
-        raise OptionError(
-            f"{listed(wrong)}: these ask for a search by BIC or over covered edges, which sparse input does not get. "
-            "It is eliminated once, by rule 'rfd' or a baseline. Leave them out, or pass .toarray()."
-        )
-
-
-def eliminate_evidence(
-    evidence: Sparse,
-    engine: SparseEngine | SparseOracleEngine,
-    settings: Settings,
-    report: Callable[[float], None],
-    constraints: Constraints | None = None,
-) -> tuple[Elimination, Regressions | None]:
-    """Return the elimination of sparse evidence, and the regressions that come with an exact precision matrix."""
-    # Families that knowledge changes are read off a second way through the same order.
-    spare = engine.copy() if constraints is not None and isinstance(engine, SparseEngine) else None
-    changed: list[Family] = []
-    try:
-        elimination = eliminate_sparse(engine, **settings.by_counts(), report=report, constraints=constraints)
-        if constraints is not None:
-            found = elimination.dag, elimination.order
-            if isinstance(spare, SparseEngine):
-                changed = list(families_by_marginals(*found, spare, constraints))
-            else:
-                assert isinstance(evidence, SparseOracle)
-                changed = list(families_by_separation(*found, evidence.dag, constraints))
-            elimination = replace(elimination, dag=with_families(elimination.dag, changed))
-    except LostPrecision as lost:
-        gone, spoilt = (evidence.names[at] for at in lost.variables)
-        raise MatrixError(
-            f"The precision matrix is not positive definite, as far as doubles can tell: once {gone!r} is removed, "
-            f"nothing is left of the variance of {spoilt!r}. Drop or combine the two, estimate the matrix anew, or add "
-            "to its diagonal."
-        ) from None
-    if isinstance(evidence, SparsePrecision) and isinstance(engine, SparseEngine) and evidence.n_samples is None:
-        return elimination, evidence.regressions(engine, changed)
-    return elimination, None

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from rfdag.errors import FileError
 from rfdag.input.arrow import floats, require_pyarrow
+from rfdag.input.description import Description
 from rfdag.input.streaming import File, Piece
-from rfdag.input.text import BOOLEANS, MISSING, TextFormat, parse, read_heading, reading, refuse_nameless, rows_of
+from rfdag.input.text import BOOLEANS, MISSING, parse, read_heading, reading, refuse_nameless, rows_of
 
 Floats = NDArray[np.float64]
 
@@ -27,7 +28,7 @@ LONGEST_LINE = 2**28
 class TextFile(File):
     """A CSV, TSV or TXT file, with the meaning of headers, decimal signs and missing cells that small ones have."""
 
-    def __init__(self, path: Path, form: TextFormat) -> None:
+    def __init__(self, path: Path, form: Description) -> None:
         require_pyarrow()
         self.path, self._decimal = path, form.decimal
         with reading(path):

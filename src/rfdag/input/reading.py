@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
@@ -14,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import DataError, GraphError, OptionError, as_columns, listed, not_numbers
+from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.moments import Moments
-from rfdag.evidence.sparse import Sparse, as_sparse, read_sparse
+from rfdag.evidence.oracle import Oracle
+from rfdag.evidence.sparse import as_sparse, read_sparse
 from rfdag.graphs.dag import Graph, find_cycle
 from rfdag.input import dask as partitions
 from rfdag.input.checks import (
@@ -28,21 +29,13 @@ from rfdag.input.checks import (
     require_two_rows,
 )
 from rfdag.input.dask import Partitions
+from rfdag.input.description import Description
 from rfdag.input.sources import open_source
 from rfdag.input.streaming import Source
-from rfdag.input.text import Table, TextFormat, read_table
+from rfdag.input.text import Table, read_table
 
 Input = Literal["data", "correlation", "covariance", "precision", "dag"]
 INPUTS = ("data", "correlation", "covariance", "precision", "dag")
-
-
-@dataclass(frozen=True, eq=False)
-class Oracle:
-    """A known DAG, which answers every question about conditional independence."""
-
-    names: tuple[Hashable, ...]
-    dag: Graph
-    n_samples: None = None
 
 
 def read(
@@ -51,13 +44,15 @@ def read(
     input: Input = "data",
     n_samples: int | None = None,
     names: Sequence[Hashable] | None = None,
-    form: TextFormat | None = None,
+    form: Description | None = None,
     check_size: Callable[[int, int], None] = lambda rows, columns: None,
     threads: int = 1,
     report: Callable[[float], None] = lambda share: None,
     in_blocks: Callable[[int], bool] = lambda columns: False,
+    blocks: Callable[[NDArray[Any], tuple[Hashable, ...]], Evidence] = Moments.from_data,
     moments: Callable[[NDArray[Any], tuple[Hashable, ...]], Moments] = Moments.from_data,
-) -> Moments | Oracle | Sparse | Table:
+    tolerance: float = 1e-8,
+) -> Evidence:
     """Return the moments of the source, or the oracle of a DAG; sparse arrays are kept as such.
 
     ``check_size`` is told the number of rows and columns before any costly work, and may refuse; where only reading
@@ -67,14 +62,15 @@ def read(
     """
     if input not in INPUTS:
         raise OptionError(f"input is one of {listed(INPUTS)}, not {input!r}.")
-    if isinstance(source, Moments) and input == "data" and source.n_samples is not None:
-        check_size(source.n_samples, len(source.names))
+    if isinstance(source, Evidence):
+        if source.n_samples is not None and not source.sparse:
+            check_size(source.n_samples, len(source.names))
         return source
     if input in ("data", "dag") and n_samples is not None:
         raise OptionError(f"n_samples goes with a matrix of moments; with input={input!r} leave it out.")
     sparse = as_sparse(source) if input != "data" else None
     if sparse is not None:
-        return read_sparse(sparse, input, n_samples, _labels(tuple(range(sparse.shape[-1])), names))
+        return read_sparse(sparse, input, n_samples, _labels(tuple(range(sparse.shape[-1])), names), tolerance)
     stream = open_source(source, form, threads) if input == "data" else None
     if isinstance(stream, Source) and stream.rows == len(stream.names):
         # As large as what is computed from it: it can be looked at as a whole, and may turn out to be no data.
@@ -101,7 +97,7 @@ def read(
         require_two_rows(rows)
         refuse_moments(table.values)
         if in_blocks(columns):
-            return table
+            return blocks(table.values, table.names)
         check_size(rows, columns)
         return moments(table.values, table.names)
     if n_samples is None and input != "precision":
@@ -114,11 +110,9 @@ def read(
             raise OptionError(f"n_samples is a number of rows, at least 2, not {n_samples!r}.")
         n_samples = int(n_samples)
         check_size(n_samples, columns)
-    build = {
-        "correlation": Moments.from_correlation,
-        "covariance": Moments.from_covariance,
-        "precision": Moments.from_precision,
-    }[input]
+    if input == "precision":
+        return Moments.from_precision(table.values, n_samples, table.names, tolerance)
+    build = {"correlation": Moments.from_correlation, "covariance": Moments.from_covariance}[input]
     return build(table.values, n_samples, table.names)
 
 
@@ -149,7 +143,7 @@ def _from_stream(
     return Moments.from_summary(summary, labels)
 
 
-def in_memory(source: Any, names: Sequence[Hashable] | None = None, form: TextFormat | None = None) -> Table:
+def in_memory(source: Any, names: Sequence[Hashable] | None = None, form: Description | None = None) -> Table:
     """Return all rows of data as one checked table; what comes in pieces is put together."""
     if partitions.is_collection(source):
         raise DataError(
@@ -173,11 +167,11 @@ def _put_together(stream: Source) -> Table:
     return Table(np.concatenate([np.empty((0, len(stream.names))), *blocks]), stream.names)
 
 
-def as_table(source: Any, form: TextFormat | None = None) -> Table:
+def as_table(source: Any, form: Description | None = None) -> Table:
     """Return numbers and column names of an array, a data frame of any kind, or a file."""
     if isinstance(source, str | Path):
         return read_table(source, form)
-    if form is not None and form != TextFormat():
+    if form is not None and not form.is_plain_text:
         raise OptionError("delimiter, decimal and header belong to a text file; this input is not a path.")
     if isinstance(source, Table):
         return source

@@ -12,8 +12,9 @@ from rfdag.errors import FileError, OptionError, listed
 from rfdag.input import arrow
 from rfdag.input import dask as partitions
 from rfdag.input.delimited import TextFile
+from rfdag.input.description import Description
 from rfdag.input.streaming import File, Source
-from rfdag.input.text import TextFormat, reading
+from rfdag.input.text import reading
 
 TEXT_IN_PIECES_FROM = 2**26
 """Bytes from which a text file is read in pieces, if pyarrow is installed: 64 MB."""
@@ -31,21 +32,21 @@ def lies_elsewhere(source: Any) -> bool:
     return partitions.is_collection(source) or (arrow.is_stream(source) and not hasattr(source, "to_pandas"))
 
 
-def open_source(source: Any, form: TextFormat | None, threads: int) -> Source | partitions.Partitions | None:
+def open_source(source: Any, form: Description | None, threads: int) -> Source | partitions.Partitions | None:
     """Return a source to be read in pieces, or None for one that is a table in memory or a small file."""
-    form = form or TextFormat()
+    form = form or Description()
     if isinstance(source, str | Path):
         return _open_path(Path(source).expanduser(), form)
     if isinstance(source, list | tuple) and source and all(isinstance(path, str | Path) for path in source):
         return _joined([Path(path).expanduser() for path in source], form)
     if not (arrow.is_stream(source) or partitions.is_collection(source)):
         return None
-    if form != TextFormat():
+    if not form.is_plain_text:
         raise OptionError("delimiter, decimal and header belong to a text file; this input is not a path.")
     return arrow.from_stream(source, threads) if arrow.is_stream(source) else partitions.Partitions(source)
 
 
-def _open_path(path: Path, form: TextFormat) -> Source | None:
+def _open_path(path: Path, form: Description) -> Source | None:
     if path.is_dir():
         return _joined(_inside(path), form)
     if not path.exists() and (found := sorted(glob.glob(str(path), recursive=True))):
@@ -85,20 +86,20 @@ def _inside(folder: Path) -> list[Path]:
     return found
 
 
-def _opened(path: Path, form: TextFormat) -> File:
+def _opened(path: Path, form: Description) -> File:
     kind = path.suffix.lower()
     if kind in TEXT:
         return TextFile(path, form)
     if kind not in (*PARQUET, *IPC):
         known = ", ".join((*PARQUET, *IPC, *TEXT))
         raise FileError(f"{path} ends in {path.suffix!r}; several files together end in {known}. Convert it.")
-    if form != TextFormat():
+    if not form.is_plain_text:
         raise OptionError(f"delimiter, decimal and header belong to a text file, which {path} is not.")
     with reading(path):
         return arrow.ParquetFile(path) if kind in PARQUET else arrow.IpcFile(path)
 
 
-def _joined(paths: list[Path], form: TextFormat) -> Source:
+def _joined(paths: list[Path], form: Description) -> Source:
     """Return the rows of several files, one after the other, as one source."""
     files = [_opened(path, form) for path in paths]
     first = files[0]

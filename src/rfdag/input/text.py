@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import DataError, FileError, OptionError, listed
+from rfdag.input.description import Description
 from rfdag.runtime.memory import available_memory
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
@@ -29,22 +30,14 @@ class Table(NamedTuple):
     names: tuple[Hashable, ...]
 
 
-class TextFormat(NamedTuple):
-    """How a text file is written; None where that is to be found out."""
-
-    delimiter: str | None = None
-    decimal: str = "."
-    header: bool | None = None
-
-
-def read_table(path: str | Path, form: TextFormat | None = None) -> Table:
+def read_table(path: str | Path, form: Description | None = None) -> Table:
     """Read a CSV, TSV, TXT, NPY or NPZ file.
 
     A text file has one line per row, and its first line names the columns. An NPZ file holds one array, or one
     called "data" or "X", and may hold "names".
     """
     path = Path(path).expanduser()
-    form = form or TextFormat()
+    form = form or Description()
     if path.is_dir():
         raise FileError(f"{path} is a folder; name one file in it.")
     readers: dict[str, Callable[[Path], Table]] = {
@@ -118,7 +111,7 @@ class Heading(NamedTuple):
     cell: float
 
 
-def read_heading(path: Path, form: TextFormat) -> Heading:
+def read_heading(path: Path, form: Description) -> Heading:
     """Read the first line of a text file."""
     usual = {".csv": ",", ".tsv": "\t"}
     delimiter = form.delimiter or usual.get(path.suffix.lower()) or _guess(path)
@@ -147,7 +140,7 @@ def read_heading(path: Path, form: TextFormat) -> Heading:
     return Heading(tuple(range(len(first))), 0, delimiter, cell)
 
 
-def _read_text(path: Path, form: TextFormat) -> Table:
+def _read_text(path: Path, form: Description) -> Table:
     names, heading_lines, delimiter, cell = read_heading(path, form)
     has_header = heading_lines > 0
     size = path.stat().st_size

@@ -9,35 +9,32 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Hashable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from rfdag.eliminate import Elimination, LostPrecision, Trace
-from rfdag.errors import OptionError
+from rfdag.eliminate import Elimination, Engine, LostPrecision, Trace
+from rfdag.errors import Message, OptionError, keyword
+from rfdag.evidence.evidence import Evidence, Pairs
+from rfdag.evidence.independence import Independence
 from rfdag.evidence.moments import Moments, Regressions
 from rfdag.evidence.screening import find_blocks
 from rfdag.graphs.sparse import same_pattern
-from rfdag.input.text import Table
-from rfdag.knowledge import Knowledge
 from rfdag.knowledge.constraints import Constraints
-from rfdag.methods.searching import Found
-from rfdag.methods.settings import Settings
-from rfdag.methods.whole import learn_whole
-from rfdag.runtime.deadline import Deadline
-from rfdag.runtime.memory import TRIFLE, available_memory
+from rfdag.methods.found import Found
+from rfdag.methods.method import Method
+from rfdag.methods.preflight import fits, most_columns
+from rfdag.methods.run import Run
+from rfdag.runtime.deadline import Clock, Deadline
 from rfdag.runtime.progress import Progress
 from rfdag.runtime.threads import one_blas_thread
 
 Integers = NDArray[np.int64]
-
-MATRICES = 8
-"""Matrices of p × p doubles that must fit into the free memory for data to be learnt in one piece."""
 
 WARNINGS_SHOWN = 5
 
@@ -71,95 +68,88 @@ class _Part:
     partial: NDArray[np.float64] | None = None
 
 
-def in_blocks(settings: Settings, input: str) -> Callable[[int], bool]:
-    """Return a function that tells, for a number of columns, whether data are to be learnt in blocks."""
-    if settings.precision == "blocks" and input != "data":
-        raise OptionError(f"Blocks are found in data; with input={input!r} leave precision='blocks' out.")
-    if settings.precision == "auto" and settings.device == "cpu":
-        return lambda columns: not _fits(columns)
-    return lambda columns: settings.precision == "blocks"
+@dataclass(frozen=True, eq=False)
+class Blocks(Evidence):
+    """Rows of more columns than fit into memory as one matrix, learnt block by block."""
+
+    values: NDArray[Any] = field(repr=False)
+    names: tuple[Hashable, ...]
+    asked: bool = True
+    """Whether the user asked for blocks."""
+    kind: str = "data"
+    means: Any = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "means", self.values.mean(axis=0, dtype=np.float64))
+
+    @property
+    def n_samples(self) -> int:  # type: ignore[override]
+        """The number of rows."""
+        return len(self.values)
+
+    def engine(self, *, alpha: float, pairs: Pairs, threads: int) -> Engine:
+        """Raise: each block has an engine of its own."""
+        raise NotImplementedError("blocks are learnt one by one")
+
+    def independence(self, alpha: float) -> Independence:
+        """Raise: each block has tests of its own."""
+        raise NotImplementedError("blocks are learnt one by one")
+
+    def learn(self, method: Method, run: Run) -> Joined:
+        """Find the blocks, learn each, and join what they give.
+
+        Required edges join the blocks of their ends. Each block obeys what is known of its columns, and the blocks'
+        orders are put together so that the whole obeys.
+
+        Each block gets a share of the time until the deadline. Where there are many, they are shared over threads, one
+        for each; else the threads serve within a block.
+        """
+        if isinstance(getattr(method, "penalty", None), tuple):
+            raise OptionError(
+                f"Blocks would each choose another penalty; pass a single one, or {keyword('blocks', False)}."
+            )
+        constraints = run.constraints
+        blocks = find_blocks(
+            self.values,
+            self.names,
+            report=run.bar.stage("Screening correlations"),
+            check=lambda largest: _require_fit(largest, method),
+            joined=None if constraints is None else constraints.required_edges,
+        )
+        run.clock.lap("screening")
+        largest = max(map(len, blocks))
+        method.require_rows(self.n_samples, largest, run.estimation)
+        parts = _learn_all(self, blocks, method, run)
+        run.clock.lap("blocks")
+        warning = Message(
+            f"{len(self.names)} columns are more than fit into memory as one matrix; they were learnt in {len(blocks)} "
+            f"blocks of up to {largest} columns that hardly correlate with each other. {keyword('blocks', True)} asks "
+            "for this."
+        )
+        return _join(parts, len(self.names), () if self.asked else (warning,), constraints)
 
 
-def learn_blocks(
-    table: Table,
-    settings: Settings,
-    threads: int,
-    deadline: Deadline,
-    bar: Progress,
-    lap: Callable[[str], None],
-    knowledge: Knowledge | None = None,
-) -> Joined:
-    """Find the blocks, learn each, and join what they give.
-
-    Required edges join the blocks of their ends. Each block obeys what is known of its columns, and the blocks' orders
-    are put together so that the whole obeys.
-
-    Each block gets a share of the time until the deadline. Where there are many, they are shared over threads, one for
-    each; else the threads serve within a block.
-    """
-    if isinstance(settings.penalty, tuple):
-        raise OptionError("Blocks would each choose another penalty; pass a single one, or precision='dense'.")
-    values, names = table
-    constraints = knowledge.constraints(names) if knowledge else None
-    blocks = find_blocks(
-        values,
-        names,
-        report=bar.stage("Screening correlations"),
-        check=_require_fit,
-        joined=None if constraints is None else constraints.required_edges,
-    )
-    lap("screening")
-    largest = max(map(len, blocks))
-    settings.require_rows(len(values), largest)
-    parts = _learn_all(table, blocks, settings, threads, deadline, bar.stage("Learning blocks"), knowledge)
-    lap("blocks")
-    note = (
-        f"{len(names)} columns are more than fit into memory as one matrix; they were learnt in {len(blocks)} blocks "
-        f"of up to {largest} columns that hardly correlate with each other. precision='blocks' asks for this."
-    )
-    return _join(parts, len(names), (note,) if settings.precision == "auto" else (), constraints)
-
-
-def _fits(columns: int) -> bool:
-    needed = MATRICES * 8.0 * columns**2
-    return needed < TRIFLE or needed <= available_memory()
-
-
-def _require_fit(largest: int) -> None:
-    if not _fits(largest):
-        most = int(math.sqrt(available_memory() / (8 * MATRICES)))
+def _require_fit(largest: int, method: Method) -> None:
+    if not fits(largest, method):
         raise OptionError(
-            f"One block of correlated columns has {largest} of them, and up to {most} fit into the free memory. Drop "
-            "columns that correlate with everything, pass fewer columns, or estimate a sparse precision matrix "
-            "elsewhere and pass it with input='precision'."
+            f"One block of correlated columns has {largest} of them, and up to {most_columns(method)} fit into the "
+            "free memory. Drop columns that correlate with everything, pass fewer columns, or estimate a sparse "
+            f"precision matrix elsewhere and pass it with {keyword('input', 'precision')}."
         )
 
 
-def _learn_all(
-    table: Table,
-    blocks: Sequence[Integers],
-    settings: Settings,
-    threads: int,
-    deadline: Deadline,
-    report: Callable[[float], None],
-    knowledge: Knowledge | None,
-) -> list[_Part]:
+def _learn_all(evidence: Blocks, blocks: Sequence[Integers], method: Method, run: Run) -> list[_Part]:
     """Learn the blocks, the largest first, and return them in the order given."""
+    report = run.bar.stage("Learning blocks")
     costs = np.array([float(len(block)) ** 2 for block in blocks])
-    apart = threads if len(blocks) >= 2 * threads else 1
+    apart = run.threads if len(blocks) >= 2 * run.threads else 1
     stop = threading.Event()
-    open_cost = float(costs.sum())
-    lock = threading.Lock()
+    shares = _Shares(run.deadline.moment, float(costs.sum()), apart)
 
     def learn(at: int) -> _Part:
-        nonlocal open_cost
-        with lock:
-            share = min(costs[at] * apart / open_cost, 1.0)
-            open_cost -= costs[at]
-        moment = deadline.moment
-        if moment is not None:
-            moment = time.monotonic() + max(moment - time.monotonic(), 0.0) * share
-        return _learn_one(table, blocks[at], settings, threads // apart, Deadline(moment, stop.is_set), knowledge)
+        deadline = Deadline(shares.moment_for(costs[at]), stop.is_set)
+        own = replace(run, threads=run.threads // apart, deadline=deadline, bar=Progress(False), clock=Clock())
+        return _learn_one(evidence, blocks[at], method, own)
 
     parts: dict[int, _Part] = {}
     done = 0.0
@@ -182,29 +172,41 @@ def _learn_all(
     return [parts[at] for at in range(len(blocks))]
 
 
-def _learn_one(
-    table: Table,
-    columns: Integers,
-    settings: Settings,
-    threads: int,
-    deadline: Deadline,
-    knowledge: Knowledge | None,
-) -> _Part:
+class _Shares:
+    """The time until a deadline, of which each block gets a share by its cost."""
+
+    def __init__(self, moment: float | None, cost: float, at_once: int) -> None:
+        self._moment = moment
+        self._cost = cost
+        self._at_once = at_once
+        self._lock = threading.Lock()
+
+    def moment_for(self, cost: float) -> float | None:
+        """Return when a block that starts now should end."""
+        with self._lock:
+            share = min(cost * self._at_once / self._cost, 1.0)
+            self._cost -= cost
+        if self._moment is None:
+            return None
+        return time.monotonic() + max(self._moment - time.monotonic(), 0.0) * share
+
+
+def _learn_one(evidence: Blocks, columns: Integers, method: Method, run: Run) -> _Part:
     """Learn one block as if it were all there is."""
     if len(columns) == 1:
-        return _Part(columns, None, np.var(table.values[:, columns], axis=0, dtype=np.float64))
-    moments = Moments.from_data(table.values[:, columns], tuple(table.names[at] for at in columns))
-    known = knowledge.among(moments.names) if knowledge else None
-    constraints = known.constraints(moments.names) if known else None
+        return _Part(columns, None, np.var(evidence.values[:, columns], axis=0, dtype=np.float64))
+    moments = Moments.from_data(evidence.values[:, columns], tuple(evidence.names[at] for at in columns))
+    known = run.knowledge.among(moments.names) if run.knowledge else None
+    run = replace(run, constraints=known.constraints(moments.names) if known else None)
     try:
-        found = learn_whole(moments, settings, threads, deadline, Progress(False), constraints)
+        found = method.learn(moments, run)
     except LostPrecision as lost:
         raise LostPrecision(*(int(columns[at]) for at in lost.variables)) from None
     fitted = moments.regressions(found.dag)
     return _Part(columns, found, fitted.variances, fitted.coefficients, fitted.partial_correlations)
 
 
-def _join(parts: Sequence[_Part], p: int, notes: tuple[str, ...], constraints: Constraints | None = None) -> Joined:
+def _join(parts: Sequence[_Part], p: int, warnings: tuple[str, ...], constraints: Constraints | None = None) -> Joined:
     variances = np.empty(p)
     for part in parts:
         variances[part.columns] = part.variances
@@ -219,7 +221,8 @@ def _join(parts: Sequence[_Part], p: int, notes: tuple[str, ...], constraints: C
         dag,
         Elimination(order, dag, _trace(parts)),
         attempts=tuple(attempt for _, each in found for attempt in each.attempts),
-        notes=(*notes, *_summary(parts)),
+        warnings=(*warnings, *_summary(parts)),
+        interrupted=any(each.interrupted for _, each in found),
         regressions=Regressions(weights, variances, partial),
         total=None if None in scores else float(sum(score for score in scores if score is not None)),
         extension=max((each.gamma for _, each in found), default=0.0),
@@ -283,10 +286,10 @@ def _trace(parts: Sequence[_Part]) -> Trace:
 
 
 def _summary(parts: Sequence[_Part]) -> tuple[str, ...]:
-    """Return the blocks' doubts, each sentence once, and not more than a few."""
-    notes = [part.found.notes for part in parts if part.found is not None]
-    doubts = list(dict.fromkeys(doubt for each in notes for doubt in each))
-    if len(doubts) <= WARNINGS_SHOWN:
-        return tuple(doubts)
-    concerned = sum(map(bool, notes))
-    return (*doubts[:WARNINGS_SHOWN], f"{concerned} of {len(parts)} blocks have warnings of this kind.")
+    """Return the blocks' warnings, each sentence once, and not more than a few."""
+    of_blocks = [part.found.warnings for part in parts if part.found is not None]
+    warnings = list(dict.fromkeys(warning for each in of_blocks for warning in each))
+    if len(warnings) <= WARNINGS_SHOWN:
+        return tuple(warnings)
+    concerned = sum(map(bool, of_blocks))
+    return (*warnings[:WARNINGS_SHOWN], f"{concerned} of {len(parts)} blocks have warnings of this kind.")

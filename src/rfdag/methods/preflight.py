@@ -1,4 +1,4 @@
-"""How much memory and time a run will take, told before it begins; and a refusal of what cannot fit."""
+"""What a run needs, found out before it starts: rows, memory, time, a device."""
 
 from __future__ import annotations
 
@@ -11,10 +11,16 @@ from functools import cache
 
 import numpy as np
 
-from rfdag.errors import OptionError
+from rfdag.eliminate.beams.gpu import bytes_of_states
+from rfdag.eliminate.engines.gpu import bytes_of_engine
+from rfdag.errors import OptionError, keyword
+from rfdag.evidence.gpu import bytes_of_moments
+from rfdag.methods.method import Method
 from rfdag.methods.settings import Settings
-from rfdag.orders.portfolio import DENSE_SETTINGS, MOST_AT_ONCE, NARROWEST, WIDER
+from rfdag.orders.portfolio import DENSE_SETTINGS, MOST_AT_ONCE, WIDER
+from rfdag.runtime.device import require_device, require_memory
 from rfdag.runtime.memory import TRIFLE, available_memory, beam_fits, bytes_of_beam, require_beam
+from rfdag.runtime.threads import one_blas_thread
 
 logger = logging.getLogger("rfdag")
 
@@ -46,9 +52,6 @@ STATE, POWER_OF_STATE = 4.5e-8, 2.2
 
 POLISHING = 1.1e-6
 """Refining one order: for p²."""
-
-ORDERS_POLISHED = 5
-"""Orders as whose refinement all of it takes: those of the beams, and the restarts of the best."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,58 @@ class Estimate:
         )
 
 
+class Preflight:
+    """What a run needs, asked before any costly work; what cannot fit is refused.
+
+    Parameters
+    ----------
+    settings
+        What the run is asked for.
+    threads
+        How many threads it may use.
+    say
+        Is told what to expect of a long run.
+    """
+
+    def __init__(self, settings: Settings, threads: int = 1, say: Callable[[str], None] = lambda message: None) -> None:
+        self._settings = settings
+        self._threads = threads
+        self._say = say
+        if settings.running.device != "cpu":
+            require_device()
+
+    def in_blocks(self, columns: int) -> bool:
+        """Return whether data with so many columns are learnt in blocks."""
+        blocks = self._settings.estimation.blocks
+        if blocks == "auto":
+            return self._settings.running.device == "cpu" and not fits(columns, self._settings.method)
+        return blocks
+
+    def check(self, rows: int, columns: int) -> None:
+        """Raise unless the rows are enough and the run fits; say what to expect of a long one."""
+        settings = self._settings
+        settings.method.require_rows(rows, columns, settings.estimation)
+        if settings.running.device != "cpu":
+            width = settings.method.beam_width
+            require_memory(columns, width, lambda p, width: bytes_on_device(settings.method, rows, p, width))
+            return
+        require_fit(columns, settings.method)
+        expected = estimate(rows, columns, settings, self._threads)
+        if expected.seconds >= LONG:
+            logger.info(str(expected))
+            self._say(str(expected))
+
+
+def bytes_on_device(method: Method, rows: int, p: int, width: int) -> float:
+    """Return the most device memory that is in use at a time: for the moments, or for the elimination.
+
+    The elimination keeps the factor of the data, to start afresh from; a search that looks ahead copies the state.
+    """
+    engines = 2 if method.looks_ahead else 1
+    elimination = 8.0 * p * p + engines * bytes_of_engine(p) + bytes_of_states(p, width)
+    return max(bytes_of_moments(rows, p), elimination)
+
+
 def estimate(rows: int, columns: int, settings: Settings, threads: int = 1) -> Estimate:
     """Return what `rfdag.learn` is expected to take for data of this size, on the CPU; right to a factor of a few.
 
@@ -97,6 +152,7 @@ def estimate(rows: int, columns: int, settings: Settings, threads: int = 1) -> E
     >>> small.seconds < large.seconds and small.bytes < large.bytes
     True
     """
+    method = settings.method
     matrix = 8.0 * columns**2
     cube = float(columns) ** 3
     at_once = threads**0.8
@@ -104,8 +160,8 @@ def estimate(rows: int, columns: int, settings: Settings, threads: int = 1) -> E
         Part("moments", 4 * matrix, MOMENTS * rows * columns**2 / at_once),
         Part("precision", MATRICES * matrix, PRECISION * cube / at_once),
     ]
-    if settings.rule == "soft":
-        states, most = _states(columns, settings)
+    if method.beam_width:
+        states, most = _states(columns, method)
         parts.append(
             Part(
                 "beams",
@@ -114,65 +170,60 @@ def estimate(rows: int, columns: int, settings: Settings, threads: int = 1) -> E
             )
         )
     else:
-        parts.append(Part("elimination", MATRICES * matrix, REMOVALS * settings.runs * cube / at_once))
-    if settings.by_bic:
-        orders = ORDERS_POLISHED * len(settings.penalties) if settings.refined else 0.1
-        parts.append(Part("refinement", (MATRICES + MATRICES_OF_BIC) * matrix, POLISHING * orders * columns**2))
+        parts.append(Part("elimination", MATRICES * matrix, REMOVALS * method.eliminations * cube / at_once))
+    if method.by_bic:
+        parts.append(
+            Part("refinement", (MATRICES + MATRICES_OF_BIC) * matrix, POLISHING * method.refinements * columns**2)
+        )
     # What takes no time on any machine is not worth the comparison.
     slower = _slowness() if sum(part.seconds for part in parts) > LONG / 100 else 1.0
-    limit = math.inf if settings.time_limit is None else settings.time_limit
+    limit = math.inf if settings.running.time_limit is None else settings.running.time_limit
     return Estimate(tuple(Part(part.name, part.bytes, min(part.seconds * slower, limit)) for part in parts))
 
 
-def forewarned(
-    check: Callable[[int, int], None], settings: Settings, threads: int, say: Callable[[str], None]
-) -> Callable[[int, int], None]:
-    """Return a function that checks numbers of rows and columns, refuses what cannot fit, and says what to expect.
-
-    ``check`` is asked first. What runs on a GPU is measured by its own memory, which ``check`` knows.
-    """
-
-    def check_size(rows: int, columns: int) -> None:
-        check(rows, columns)
-        if settings.device != "cpu":
-            return
-        require_fit(columns, settings)
-        expected = estimate(rows, columns, settings, threads)
-        if expected.seconds >= LONG:
-            logger.info(str(expected))
-            say(str(expected))
-
-    return check_size
+def matrices_of(method: Method) -> int:
+    """Return how many matrices of p × p doubles a method needs at least."""
+    return MATRICES + (MATRICES_OF_BIC if method.by_bic else 0)
 
 
-def require_fit(columns: int, settings: Settings) -> None:
+def fits(columns: int, method: Method) -> bool:
+    """Return whether so many columns can be learnt as a whole within the memory that is free."""
+    needed = 8.0 * matrices_of(method) * columns**2
+    return needed <= TRIFLE or needed <= available_memory()
+
+
+def most_columns(method: Method) -> int:
+    """Return how many columns can be learnt as a whole within the memory that is free."""
+    return int(math.sqrt(available_memory() / (8.0 * matrices_of(method))))
+
+
+def require_fit(columns: int, method: Method) -> None:
     """Raise unless so many columns can be learnt within the memory that is free."""
-    least = MATRICES + (MATRICES_OF_BIC if settings.by_bic else 0)
-    needed = 8.0 * least * columns**2
-    if needed > TRIFLE and needed > (free := available_memory()):
-        most = int(math.sqrt(free / (8.0 * least)))
-        cures = ["precision='blocks' for columns that fall into groups", f"at most {most} columns"]
-        if settings.by_bic and 8.0 * MATRICES * columns**2 <= free:
-            cures.insert(0, "rule='rfd' with refine=False")
+    if not fits(columns, method):
+        free, most = available_memory(), most_columns(method)
+        needed = 8.0 * matrices_of(method) * columns**2
+        cures = [f"{keyword('blocks', True)} for columns that fall into groups", f"at most {most} columns"]
+        if method.by_bic and 8.0 * MATRICES * columns**2 <= free:
+            cures.insert(0, f"{keyword('method', 'rfd')} without refinement")
         raise OptionError(
-            f"{columns} columns need about {needed / 1e9:.1f} GB of memory, {least} matrices of all pairs, and "
-            f"{free / 1e9:.1f} GB are free: enough for {most} columns. Use {', '.join(cures)}, or a sparse precision "
-            "matrix with input='precision'."
+            f"{columns} columns need about {needed / 1e9:.1f} GB of memory, {matrices_of(method)} matrices of all "
+            f"pairs, and {free / 1e9:.1f} GB are free: enough for {most} columns. Use {', '.join(cures)}, or a sparse "
+            f"precision matrix with {keyword('input', 'precision')}."
         )
-    if settings.rule == "soft":
-        require_beam(columns, NARROWEST if settings.beam == "auto" else settings.beam)
+    if method.beam_width:
+        require_beam(columns, method.beam_width)
 
 
-def _states(columns: int, settings: Settings) -> tuple[int, int]:
+def _states(columns: int, method: Method) -> tuple[int, int]:
     """Return how many states all beams follow one after the other, and how many are in memory at the same time."""
     side_by_side = len(DENSE_SETTINGS)
-    width = NARROWEST if settings.beam == "auto" else settings.beam
+    width = method.beam_width
     states, most = side_by_side * width, width
     if beam_fits(columns, side_by_side * width):
         most = side_by_side * width
     wider = WIDER * width
     # "auto" goes on to wider beams; a second round, of all settings but one, is typical.
-    if settings.beam == "auto" and wider * columns**2 <= MOST_AT_ONCE and beam_fits(columns, wider):
+    if method.widens and wider * columns**2 <= MOST_AT_ONCE and beam_fits(columns, wider):
         states += (side_by_side - 1) * wider
         most = max(most, (side_by_side - 1) * wider)
     return states, most
@@ -181,8 +232,6 @@ def _states(columns: int, settings: Settings) -> tuple[int, int]:
 @cache
 def _slowness() -> float:
     """Return how many times longer this machine takes than the one that the constants come from."""
-    from rfdag.runtime.threads import one_blas_thread
-
     matrix = np.random.default_rng(0).normal(size=(384, 384))
     times = []
     with one_blas_thread():

@@ -37,7 +37,7 @@ def result_view(result: Result) -> str:
     n_edges = int(result.dag.sum())
     rows = "exact input" if result.n_samples is None else counted(result.n_samples, "row")
     title = f"Causal order of {counted(len(result.names), 'variable')}"
-    facts = f"{rows}, rule {escaped(result.settings.rule)}, {sum(result.timings.values()):.2g} s"
+    facts = f"{rows}, method {escaped(result.method.name)}, {sum(result.timings.values()):.2g} s"
     parts = [line(facts, quiet=True), line(listing(result.order, NAMES, " → "))]
     if len(result.names) > DETAILED_UP_TO:
         parts.append(line(f"{counted(n_edges, 'edge')}; <code>.edges</code> and <code>.to_frame()</code> have them."))

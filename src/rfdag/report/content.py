@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rfdag.graphs.sparse import entries_at
-from rfdag.input.text import TextFormat
+from rfdag.input.description import Description
 from rfdag.knowledge.compliance import summed_up
 from rfdag.report.downloads import downloads
 from rfdag.report.drawing import drawing
@@ -30,7 +30,7 @@ MOST_EDGES = 40_000
 
 
 def content_of(
-    result: Result, *, truth: Any = None, data: Any = None, form: TextFormat | None = None, given: Given | None = None
+    result: Result, *, truth: Any = None, data: Any = None, form: Description | None = None, given: Given | None = None
 ) -> dict[str, Any]:
     """Return all that the page shows of a result.
 
@@ -53,7 +53,7 @@ def content_of(
         "edges_in_all": int(result.dag.sum()),
         "open_in_all": int((result.cpdag == 2).sum()) // 2,
         "drawing": drawing(result, edges["source"], edges["target"], missing) if drawn else None,
-        "playback": playback(result.trace, result.settings.refined),
+        "playback": playback(result.trace, result.method.refining),
         "knowledge": _knowledge(result),
         "markov": local_markov(result),
         "truth": compared,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rfdag.errors import OptionError
-from rfdag.input.text import TextFormat
+from rfdag.input.description import Description
 from rfdag.report.content import content_of
 from rfdag.report.rerun import Given
 from rfdag.runtime.progress import Progress
@@ -43,7 +43,7 @@ def report_text(
     *,
     truth: Any = None,
     data: Any = None,
-    form: TextFormat | None = None,
+    form: Description | None = None,
     given: Given | None = None,
     progress: bool | None = None,
 ) -> str:

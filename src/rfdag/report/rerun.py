@@ -7,7 +7,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rfdag.input.text import DELIMITERS, TextFormat
+from rfdag.input.description import Description
+from rfdag.input.text import DELIMITERS
 from rfdag.methods.settings import Settings
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Given(NamedTuple):
     out: Path | None
     report: Path | None
     knowledge: Path | None
-    form: TextFormat
+    form: Description
     truth: Path | None = None
 
 
@@ -55,7 +56,7 @@ def rerun(result: Result, data: Any = None, given: Given | None = None) -> Rerun
     'rfdag learn data.csv --input dag --knowledge knowledge.json --report report.html'
     """
     paths = [str(path) for path in given.data] if given is not None else _paths(data)
-    form = TextFormat() if given is None else given.form
+    form = Description() if given is None else given.form
     known_file = KNOWLEDGE if given is None or given.knowledge is None else str(given.knowledge)
     options = [*form_words(form), *option_words(_options(result))]
     if result.knowledge is not None:
@@ -97,14 +98,14 @@ def changed(settings: Settings) -> dict[str, Any]:
     return {name: value for name, value in settings.to_dict().items() if value != usual[name]}
 
 
-def form_words(form: TextFormat) -> list[str]:
+def form_words(form: Description) -> list[str]:
     """Return how a text file is written in words of the command line.
 
-    >>> form_words(TextFormat(";", ",", False))
+    >>> form_words(Description(";", ",", False))
     ['--delimiter', 'semicolon', '--decimal', ',', '--no-header']
     """
     words = [] if form.delimiter is None else ["--delimiter", DELIMITERS.get(form.delimiter, form.delimiter)]
-    words += [] if form.decimal == TextFormat().decimal else ["--decimal", form.decimal]
+    words += [] if form.decimal == Description().decimal else ["--decimal", form.decimal]
     return words + ([] if form.header is None else ["--header" if form.header else "--no-header"])
 
 
@@ -168,9 +169,9 @@ def _notes(result: Result, paths: list[str], known_file: str, again: Rerun) -> l
     return notes
 
 
-def _python(result: Result, paths: list[str], form: TextFormat, known_file: str) -> str:
+def _python(result: Result, paths: list[str], form: Description, known_file: str) -> str:
     source = "data" if not paths else repr(paths[0] if len(paths) == 1 else paths)
-    usual = TextFormat()._asdict()
+    usual = Description()._asdict()
     options = {name: value for name, value in form._asdict().items() if value != usual[name]} | _options(result)
     arguments = [source, *(f"{name}={value!r}" for name, value in options.items())]
     if not paths and result.names != tuple(range(len(result.names))):

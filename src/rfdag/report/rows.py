@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import OptionError
+from rfdag.input.description import Description
 from rfdag.input.reading import in_memory, places_of
-from rfdag.input.text import Table, TextFormat
+from rfdag.input.text import Table
 from rfdag.wording import counted
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Rows:
     highest: Floats
 
     @classmethod
-    def of(cls, data: Any, result: Result, form: TextFormat | None = None) -> Rows:
+    def of(cls, data: Any, result: Result, form: Description | None = None) -> Rows:
         """Return what the data say of the columns of the result; raise if they are others."""
         table = in_memory(data, form=form)
         n, p = table.values.shape

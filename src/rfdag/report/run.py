@@ -30,7 +30,7 @@ def run_facts(result: Result, data: Any, rows: Rows | None, given: Given | None 
         "hash": _hash(result, rows),
         "settings": {name: _plain(value) for name, value in result.settings.to_dict().items()},
         "changed": sorted(changed(result.settings)),
-        "seed": result.settings.random_state,
+        "seed": result.settings.running.random_state,
         "score": result.score,
         "penalty": result.penalty,
         "gamma": result.gamma,

@@ -57,9 +57,8 @@ class LinearModel:
             )
         intercepts = np.zeros(len(result.names))
         units: Units = "standardised" if result.input == "correlation" else "centred"
-        if result.input == "data" and result.moments is not None:
-            means = result.moments.means
-            intercepts, units = means - means @ weights, "data"
+        if result.input == "data" and result.means is not None:
+            intercepts, units = result.means - result.means @ weights, "data"
         return cls(result.names, LinearSEM(weights, variances), intercepts, units)
 
     def mean(self) -> Floats:

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from scipy.sparse import issparse
 
 from rfdag.eliminate.trace import Trace
 from rfdag.errors import DataError, GraphError, OptionError
+from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.moments import Moments, Regressions
 from rfdag.exchange import exports
 from rfdag.graphs.dag import Graph, as_dag
@@ -22,6 +23,8 @@ from rfdag.graphs.sparse import entries_at, freeze
 from rfdag.knowledge import Knowledge
 from rfdag.knowledge.compliance import Compliance, compliance, summed_up
 from rfdag.knowledge.orientation import oriented_class
+from rfdag.methods.found import Found
+from rfdag.methods.method import Method
 from rfdag.methods.settings import Settings
 from rfdag.orders.path import PathPoint
 from rfdag.orders.portfolio import Attempt
@@ -82,19 +85,21 @@ class Result(Estimating, Exporting, Plotting):
     gamma
         γ of the extended BIC, which adds 2 γ ln p to the price λ ln n of an edge; 0 is the plain BIC.
     attempts
-        The beams that rule "soft" tried, with their settings, widths and scores.
+        The beams that method "soft" tried, with their settings, widths and scores.
     path
         What each of several penalties gave, and which was chosen; empty when one was given.
     settings
-        The options of the run.
-    input
-        What the run was given: "data", "correlation", "covariance", "precision" or "dag".
+        The method with its options, and all else that the run was asked for.
     timings
         Seconds spent on each part.
     warnings
-        Doubts about the numbers, in words.
+        What you should know about the numbers, in words.
     knowledge
-        The background knowledge that the run was given; None if there was none.
+        The prior knowledge that the run was given; None if there was none.
+    means
+        Means of the variables, in the order of the columns; zeros for matrices, None for an oracle.
+    interrupted
+        Whether Ctrl-C ended the search before it was done; the result is then the best found until that moment.
     """
 
     names: tuple[Hashable, ...]
@@ -108,10 +113,11 @@ class Result(Estimating, Exporting, Plotting):
     attempts: tuple[Attempt, ...] = field(repr=False)
     path: tuple[PathPoint, ...] = field(repr=False)
     settings: Settings
-    input: str
     timings: dict[str, float] = field(repr=False)
     warnings: tuple[str, ...] = ()
     knowledge: Knowledge | None = None
+    interrupted: bool = False
+    means: NDArray[np.float64] | None = field(default=None, repr=False)
     regressions: InitVar[Regressions | None] = None
 
     def __post_init__(self, regressions: Regressions | None) -> None:
@@ -119,6 +125,47 @@ class Result(Estimating, Exporting, Plotting):
         if regressions is not None:
             # What a file brings along need not be computed, and cannot be when it brings no moments.
             self.__dict__["_regressions"] = regressions
+
+    @classmethod
+    def of(
+        cls,
+        found: Found,
+        evidence: Evidence,
+        settings: Settings,
+        *,
+        knowledge: Knowledge | None,
+        timings: dict[str, float],
+    ) -> Self:
+        """Return the result of what a method found in evidence."""
+        return cls(
+            names=evidence.names,
+            order=tuple(evidence.names[at] for at in found.order),
+            dag=found.dag,
+            trace=found.elimination.trace,
+            moments=evidence.moments,
+            n_samples=evidence.n_samples,
+            score=found.score,
+            gamma=found.gamma,
+            attempts=found.attempts,
+            path=found.path,
+            settings=settings.about(evidence.kind),
+            timings=timings,
+            warnings=found.warnings,
+            knowledge=knowledge,
+            interrupted=found.interrupted,
+            means=evidence.means,
+            regressions=found.regressions,
+        )
+
+    @property
+    def method(self) -> Method:
+        """The method that found it, with its options."""
+        return self.settings.method
+
+    @property
+    def input(self) -> str:
+        """What the run was given: "data", "correlation", "covariance", "precision" or "dag"."""
+        return self.settings.description.input
 
     @property
     def causal_order(self) -> NDArray[np.int64]:
@@ -169,9 +216,7 @@ class Result(Estimating, Exporting, Plotting):
     @property
     def penalty(self) -> float:
         """The penalty of the BIC: the one given, or the one chosen of several."""
-        if isinstance(self.settings.penalty, tuple):
-            return next(point.penalty for point in self.path if point.chosen)
-        return self.settings.penalty
+        return next((point.penalty for point in self.path if point.chosen), self.method.price)
 
     def score_of(self, dag: Any) -> float:
         """Return the BIC that another DAG over the same variables has on the same data, at the same price of an edge.
@@ -284,11 +329,22 @@ class Result(Estimating, Exporting, Plotting):
 
         return write_report(self, path, truth=truth, data=data)
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether another result tells the same; moments are compared by the numbers that follow from them."""
+        from rfdag.result import storage
+
+        if not isinstance(other, Result):
+            return NotImplemented
+        return storage.encode(self, with_moments=False) == storage.encode(other, with_moments=False)
+
+    def __hash__(self) -> int:
+        return hash((self.names, self.order, self.score))
+
     def __repr__(self) -> str:
         # Names and edges in full would fill the screen, or many.
         return (
             f"Result({counted(len(self.names), 'variable')}, {counted(int(self.dag.sum()), 'edge')}, "
-            f"rule={self.settings.rule!r}, "
+            f"method={self.method.name!r}, "
             f"input={self.input!r}, n_samples={self.n_samples})"
         )
 
@@ -307,7 +363,7 @@ class Result(Estimating, Exporting, Plotting):
         undecided = int((self.cpdag == 2).sum()) // 2
         rows = "exact" if self.n_samples is None else counted(self.n_samples, "row")
         lines = [
-            f"rfdag result: {counted(len(self.names), 'variable')}, {rows}, rule {self.settings.rule}",
+            f"rfdag result: {counted(len(self.names), 'variable')}, {rows}, method {self.method.name}",
             f"order (causes first): {shown}{more}",
             f"edges: {int(self.dag.sum())}, of which {undecided} could point either way",
             *([f"penalty: {self.penalty:g}, chosen of {len(self.path)}"] if self.path else []),

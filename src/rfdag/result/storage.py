@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from rfdag.result.result import Result
 
 FORMAT = "rfdag-result"
-VERSION = 2
+VERSION = 3
+ARRAYS = ("factor", "means", "scales", "partial")
 Content = TypeVar("Content")
 
 
@@ -50,7 +51,6 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
         "coefficients": None if weights is None else entries_at(weights, sources, targets).tolist(),
         "residual_variances": None if variances is None else variances.tolist(),
         "partial_correlations": None if partial is None else entries_at(partial, sources, targets).tolist(),
-        "input": result.input,
         "n_samples": result.n_samples,
         "score": result.score,
         "gamma": result.gamma,
@@ -59,6 +59,8 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
         "settings": result.settings.to_dict(),
         "timings": result.timings,
         "warnings": list(result.warnings),
+        "interrupted": result.interrupted,
+        "means": None if result.means is None else result.means.tolist(),
         "knowledge": None if result.knowledge is None else to_parts(result.knowledge),
         "trace": _encode_trace(result.trace),
         "moments": _encode_moments(result.moments) if with_moments else None,
@@ -142,11 +144,12 @@ def decode(content: dict[str, Any]) -> Result:
         gamma=content["gamma"],
         attempts=tuple(Attempt(**attempt) for attempt in content["attempts"]),
         path=tuple(PathPoint(**point) for point in content["path"]),
-        settings=Settings.checked(**content["settings"]),
-        input=content["input"],
+        settings=Settings.from_dict(content["settings"]),
         regressions=regressions,
         timings=content["timings"],
         warnings=tuple(content["warnings"]),
+        interrupted=content["interrupted"],
+        means=None if content["means"] is None else np.array(content["means"]),
         knowledge=None if known is None else from_parts(known),
     )
 
@@ -236,10 +239,9 @@ def _decode_neighbours(content: list[list[int]] | None) -> tuple[NDArray[np.int6
 def _encode_moments(moments: Moments | None) -> dict[str, Any] | None:
     if moments is None:
         return None
-    return {
-        entry.name: None if getattr(moments, entry.name) is None else getattr(moments, entry.name).tolist()
-        for entry in fields(moments)
-        if entry.name not in ("names", "n_samples")
+    arrays = {name: getattr(moments, name) for name in ARRAYS}
+    return {"kind": moments.kind, "tolerance": moments.tolerance} | {
+        name: None if array is None else array.tolist() for name, array in arrays.items()
     }
 
 
@@ -248,8 +250,9 @@ def _decode_moments(
 ) -> Moments | None:
     if content is None:
         return None
-    arrays: dict[str, Any] = {name: None if value is None else np.array(value) for name, value in content.items()}
-    missing = {"factor", "means", "scales"} - set(arrays)
+    missing = {"factor", "means", "scales"} - set(content)
     if missing:
         raise KeyError(f"moments lack {listed(sorted(missing))}")
-    return Moments(names=names, n_samples=n_samples, **arrays)
+    arrays: dict[str, Any] = {name: content.get(name) for name in ARRAYS}
+    arrays = {name: None if array is None else np.array(array) for name, array in arrays.items()}
+    return Moments(names=names, n_samples=n_samples, kind=content["kind"], tolerance=content["tolerance"], **arrays)

@@ -54,6 +54,17 @@ def free_memory() -> int:
 
 
 @contextmanager
+def reporting_problems(device: str) -> Iterator[None]:
+    """Turn what a device reports in the middle of the work into an error of ours; there is nothing to do on the CPU."""
+    if device == "cpu":
+        yield
+    else:
+        require_device()
+        with reporting():
+            yield
+
+
+@contextmanager
 def reporting() -> Iterator[None]:
     """Turn errors of CUDA and its libraries into a `DeviceError`."""
     cp = cupy()

@@ -1,0 +1,90 @@
+"""What a search may ask of the input, whatever it was: the one base of all evidence."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfdag.errors import NumericalError, RfdagError, as_column
+
+if TYPE_CHECKING:
+    from rfdag.eliminate.engines.engine import Engine
+    from rfdag.evidence.independence import Independence
+    from rfdag.evidence.moments import Moments
+
+Floats = NDArray[np.float64]
+Pairs = Literal["all", "neighbours"]
+
+
+class Evidence(ABC):
+    """What a search may ask: names, rows, an engine, tests, and what may be wrong with the numbers.
+
+    Attributes
+    ----------
+    names
+        One hashable name per variable.
+    n_samples
+        Number of rows behind the evidence; None where it is exact.
+    kind
+        What the user passed: "data", "correlation", "covariance", "precision" or "dag".
+    means
+        The means of the variables; None where nothing is known of them.
+    sparse
+        Whether matrices are SciPy's sparse arrays, and no p × p array is made.
+    """
+
+    names: tuple[Hashable, ...]
+    kind: str
+    means: Floats | None = None
+    sparse: ClassVar[bool] = False
+    kernel: ClassVar[Any] = None
+    """The compiled loop that stands for all that an elimination compiles."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def n_samples(self) -> int | None:
+            """Number of rows behind the evidence."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether there is no noise of sampling."""
+        return self.n_samples is None
+
+    @property
+    def offers(self) -> frozenset[str]:
+        """What options may need of evidence: "rows" behind it, dense "matrices"."""
+        return frozenset(name for name, there in (("rows", not self.exact), ("matrices", not self.sparse)) if there)
+
+    @property
+    def moments(self) -> Moments | None:
+        """The moments that a result keeps; None where there are none."""
+        return None
+
+    @abstractmethod
+    def engine(self, *, alpha: float, pairs: Pairs, threads: int) -> Engine:
+        """Return the engine that holds the evidence, ready to eliminate."""
+
+    @abstractmethod
+    def independence(self, alpha: float) -> Independence:
+        """Return the answers to questions of conditional independence; at level ``alpha`` where there is noise."""
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return what may be wrong with the numbers, in words."""
+        return ()
+
+    def lost_precision(self, removed: int, spoilt: int) -> RfdagError:
+        """Return the error for variables that rounding has spoilt during an elimination."""
+        pair = " and ".join(as_column(self.names[at]) for at in (removed, spoilt))
+        return NumericalError(
+            f"{pair} became deterministic functions of each other during the elimination: the columns are too nearly "
+            "dependent for double precision. Drop one of the two, or combine them."
+        )
+
+    def learn(self, method: Any, run: Any) -> Any:
+        """Return what a method finds in this evidence."""
+        return method.learn(self, run)

@@ -1,0 +1,86 @@
+"""Eliminations that choose one removal after the other by a rule, and what follows on exact and sparse evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from rfdag.eliminate import Elimination, Engine, eliminate, replay
+from rfdag.eliminate.beams.counts import EngineStates, beam_search
+from rfdag.evidence.evidence import Evidence
+from rfdag.graphs.dag import Graph
+from rfdag.methods.found import INTERRUPTED, Found
+from rfdag.methods.run import Run
+from rfdag.methods.sparse import eliminated_sparsely
+from rfdag.orders.covered_edges import covered_edge_search
+from rfdag.orders.parents import amend
+
+MOST_IN_VAIN = 20_000
+"""Families or DAGs that a covered-edge search looks at in vain before it gives up."""
+
+Report = Callable[[float], None]
+
+
+def found_by_rule(
+    evidence: Evidence, engine: Engine, run: Run, *, alpha: float, refine: bool, beam: int | None = None, **rule: Any
+) -> Found:
+    """Return the order of an elimination; on exact evidence, if ``refine``, that of the sparsest DAG it leads to.
+
+    ``rule`` are the rule's name, depth and so on, as `eliminate` takes them.
+    """
+    report = run.bar.stage("Eliminating")
+    if evidence.sparse:
+        return eliminated_sparsely(evidence, engine, run, report, **rule)
+    spare = engine.copy() if evidence.exact and refine else None
+    elimination = eliminate(engine, **rule, generator=run.tie_breaker(), report=report, constraints=run.constraints)
+    found = Found.of(elimination)
+    if spare is not None:
+        found = _sparser(elimination, evidence, spare, run, report, alpha, beam)
+    return obeying(found, evidence, run, alpha)
+
+
+def obeying(found: Found, evidence: Evidence, run: Run, alpha: float) -> Found:
+    """Return what was found with parents that obey the constraints, where tests chose them."""
+    if run.constraints is None or found.scored is not None:
+        return found
+    return replace(found, dag=amend(found.dag, found.order, evidence.independence(alpha), run.constraints))
+
+
+def _sparser(
+    elimination: Elimination,
+    evidence: Evidence,
+    engine: Engine,
+    run: Run,
+    report: Report,
+    alpha: float,
+    beam: int | None,
+) -> Found:
+    """Return the sparsest DAG that an exact elimination leads to: by a beam if asked for, then by covered edges."""
+    tests, constraints = evidence.independence(alpha), run.constraints
+
+    def obedient(elimination: Elimination) -> Graph:
+        dag = elimination.dag
+        return dag if constraints is None else amend(dag, elimination.order, tests, constraints)
+
+    if beam is not None:
+        found = beam_search(EngineStates(engine), beam, mu=0.5, report=report, constraints=constraints)
+        # What a beam paid is the number of edges, unless parents are forbidden or required.
+        if constraints is not None or found.costs[0] < elimination.dag.sum():
+            other = replay(engine.copy(), found.orders[0])
+            elimination = min(elimination, other, key=lambda each: int(obedient(each).sum()))
+    dag = obedient(elimination)
+    outcome = covered_edge_search(
+        dag,
+        tests,
+        depth=None,
+        generator=run.tie_breaker(),
+        deadline=run.deadline,
+        report=report,
+        most_visited=MOST_IN_VAIN,
+        constraints=constraints,
+    )
+    if outcome.dag.sum() < dag.sum():
+        elimination = replay(engine, outcome.order)
+    warnings = (INTERRUPTED,) if outcome.interrupted else ()
+    return replace(Found.of(elimination), warnings=warnings, interrupted=outcome.interrupted)

@@ -1,0 +1,160 @@
+"""What every method is: its options, what it needs, and the way from evidence to an order."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from typing import ClassVar, Self
+
+from rfdag.eliminate import Engine, FisherZ
+from rfdag.errors import DataError, OptionError, keyword
+from rfdag.evidence.evidence import Evidence, Pairs
+from rfdag.methods.found import Found
+from rfdag.methods.run import Run
+from rfdag.methods.warnings import warnings_about
+from rfdag.options import Options, option, options
+from rfdag.precision.estimation import Estimation
+from rfdag.runtime.compilation import announce
+from rfdag.runtime.threads import one_blas_thread
+
+FEWEST_ROWS = 3
+"""Rows below which not even one parent can be judged by the BIC."""
+
+UNMET = {
+    "matrices": "this needs dense matrices, and sparse input is eliminated once, by counts. Leave it out, or pass "
+    ".toarray().",
+    "rows": "this is decided by a sample, and the input is exact. Leave it out.",
+}
+"""Why an option is refused where evidence lacks what it needs."""
+
+
+@options
+class Method(Options):
+    """A way to find an order: its options, and what it does with evidence."""
+
+    name: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]] = ()
+    """What evidence must have for this method: "matrices", dense ones."""
+
+    alpha: float = option(
+        default=1e-3,
+        meaning="Level of the test that decides whether a partial correlation is an edge.",
+        needs=("rows",),
+    )
+
+    def check(self) -> None:
+        """Raise where the options do not go together."""
+        FisherZ(n_samples=1, alpha=self.alpha)
+
+    @property
+    def scope(self) -> Pairs:
+        """Which pairs count as removed or filled."""
+        return "all"
+
+    @property
+    def by_bic(self) -> bool:
+        """Whether parents are chosen by BIC."""
+        return False
+
+    @property
+    def refining(self) -> bool:
+        """Whether the order is refined."""
+        return False
+
+    @property
+    def any_rows(self) -> bool:
+        """Whether it gets by with fewer rows than columns, since it judges orders by their BIC alone."""
+        return False
+
+    @property
+    def timed(self) -> bool:
+        """Whether it can return the best so far when a time limit has passed."""
+        return False
+
+    @property
+    def beam_width(self) -> int:
+        """How many states its first beams hold; 0 without beams."""
+        return 0
+
+    @property
+    def widens(self) -> bool:
+        """Whether wider beams may follow."""
+        return False
+
+    def with_beam(self, width: int) -> Self:
+        """Return the same method with beams of this width, where it has any."""
+        return self
+
+    @property
+    def eliminations(self) -> int:
+        """How many eliminations by counts it does."""
+        return 1
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether it keeps a second state of the elimination to look ahead with."""
+        return False
+
+    @property
+    def refinements(self) -> float:
+        """How many times an order is refined; a scoring without refinement counts for a tenth."""
+        return 0.1
+
+    @property
+    def price(self) -> float:
+        """The penalty λ of the BIC that the search uses."""
+        return 2.0
+
+    def starting_gamma(self, rows: int, columns: int, estimation: Estimation) -> float:
+        """Return γ of the BIC that the search begins with."""
+        return 0.0
+
+    def require_rows(self, rows: int, columns: int, estimation: Estimation) -> None:
+        """Raise unless there are rows enough for what the method tests."""
+        if not self.any_rows and estimation.chosen(rows, columns, any_rows=False) == "sample":
+            FisherZ(rows, self.alpha).require(columns)
+        elif rows < FEWEST_ROWS:
+            raise DataError(
+                f"Found {rows} rows and {columns} columns (n_samples={rows}); a BIC needs at least {FEWEST_ROWS} rows, "
+                "and far more to mean anything."
+            )
+
+    def refuse_unserved(self, evidence: Evidence, run: Run) -> None:
+        """Raise for options, or a method, that this evidence cannot serve."""
+        if not evidence.offers.issuperset(self.needs):
+            raise OptionError(
+                f"Method {self.name!r} searches over whole orders and needs dense matrices; on sparse input use "
+                f"{keyword('method', 'rfd')}, or pass .toarray()."
+            )
+        if run.deadline.moment is not None and evidence.sparse:
+            raise OptionError(
+                f"{keyword('time_limit')}: sparse input is eliminated once, to the end. Leave it out, or pass "
+                ".toarray()."
+            )
+        for given in (self, run.estimation):
+            for need, sentence in UNMET.items():
+                idle = [name for name in given.given() if need in given.declared()[name].needs]
+                if idle and need not in evidence.offers:
+                    raise OptionError(f"{', '.join(map(keyword, idle))}: {sentence}")
+
+    def learn(self, evidence: Evidence, run: Run) -> Found:
+        """Return what the method finds: estimate, make an engine, find an order, refine it."""
+        self.refuse_unserved(evidence, run)
+        announce(evidence.kernel, run.bar.compiling)
+        evidence = run.estimated(evidence, self)
+        engine = evidence.engine(alpha=self.alpha, pairs=self.scope, threads=run.threads)
+        run.clock.lap("precision")
+        with one_blas_thread():
+            found = self.find(evidence, engine, run)
+            run.clock.lap("elimination")
+            found = self.refined(found, evidence, run)
+            run.clock.lap("refinement")
+        return replace(found, warnings=(*warnings_about(evidence, found, engine), *found.warnings))
+
+    @abstractmethod
+    def find(self, evidence: Evidence, engine: Engine, run: Run) -> Found:
+        """Return the order and the DAG that the method's search finds."""
+
+    def refined(self, found: Found, evidence: Evidence, run: Run) -> Found:
+        """Return what was found with its order refined, where the method does so."""
+        return found

@@ -1,0 +1,94 @@
+"""What one run has beside its evidence and its method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from rfdag.evidence.evidence import Evidence
+from rfdag.evidence.moments import sample_of
+from rfdag.knowledge import Knowledge
+from rfdag.knowledge.constraints import Constraints
+from rfdag.precision.estimation import ESTIMATORS, Estimation
+from rfdag.precision.estimator import Request
+from rfdag.runtime.deadline import Clock, Deadline
+from rfdag.runtime.progress import Progress
+
+
+class Priced(Protocol):
+    """What an estimator must know of a method: its price of an edge, and whether it gets by with few rows."""
+
+    @property
+    def price(self) -> float:
+        """The penalty λ of the BIC."""
+
+    @property
+    def any_rows(self) -> bool:
+        """Whether it gets by with fewer rows than columns."""
+
+    def starting_gamma(self, rows: int, columns: int, estimation: Estimation) -> float:
+        """Return γ of the BIC."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run has beside its evidence and its method.
+
+    Attributes
+    ----------
+    estimation
+        How partial correlations are estimated.
+    knowledge
+        Prior knowledge, by name.
+    constraints
+        The same for the variables of the evidence, as arrays.
+    threads
+        How many threads may be used.
+    random_state
+        The seed; None breaks ties by position and uses seed 0 for everything else.
+    device
+        Where the work is done, "cpu" or "cuda".
+    deadline
+        When to return the best so far.
+    bar
+        Where progress is shown.
+    clock
+        What counts the time of each part.
+    """
+
+    estimation: Estimation = field(default_factory=Estimation)
+    knowledge: Knowledge | None = None
+    constraints: Constraints | None = None
+    threads: int = 1
+    random_state: int | None = None
+    device: str = "cpu"
+    deadline: Deadline = field(default_factory=Deadline)
+    bar: Progress = field(default_factory=lambda: Progress(False))
+    clock: Clock = field(default_factory=Clock)
+
+    def estimated(self, evidence: Evidence, method: Priced) -> Evidence:
+        """Return evidence with the partial correlations that an elimination starts from, where they are estimated."""
+        if evidence.exact or evidence.sparse:
+            return evidence
+        moments, rows = sample_of(evidence)
+        columns = len(moments.names)
+        name = self.estimation.chosen(rows, columns, any_rows=method.any_rows)
+        request = Request(
+            penalty=method.price,
+            gamma=method.starting_gamma(rows, columns, self.estimation),
+            threads=self.threads,
+            generator=self.tie_breaker(),
+            constraints=self.constraints,
+            report=self.bar.stage("Estimating partial correlations"),
+        )
+        return ESTIMATORS[name](moments, request)
+
+    def tie_breaker(self) -> np.random.Generator | None:
+        """Return a generator that breaks ties, or None to break them by lowest index."""
+        return None if self.random_state is None else np.random.default_rng(self.random_state)
+
+    def generator(self) -> np.random.Generator:
+        """Return a generator for all other draws."""
+        return np.random.default_rng(self.random_state or 0)

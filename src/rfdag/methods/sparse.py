@@ -1,0 +1,61 @@
+"""Eliminations of sparse evidence: nothing here makes a p × p array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rfdag.eliminate import Elimination
+from rfdag.eliminate.engines.sparse import eliminate_sparse
+from rfdag.evidence.moments import Regressions
+from rfdag.evidence.sparse import Sparse
+from rfdag.graphs.sparse import same_pattern
+from rfdag.knowledge.constraints import Constraints
+from rfdag.methods.found import Found
+from rfdag.methods.run import Run
+from rfdag.orders.sparse_parents import Family, families_by_marginals, families_by_separation, with_families
+
+
+def eliminated_sparsely(evidence: Any, engine: Any, run: Run, report: Callable[[float], None], **rule: Any) -> Found:
+    """Return the elimination of sparse evidence, and the regressions that come with an exact precision matrix."""
+    # Families that constraints change are read off a second way through the same order.
+    spare = None if run.constraints is None else engine.copy()
+    elimination = eliminate_sparse(
+        engine, **rule, generator=run.tie_breaker(), report=report, constraints=run.constraints
+    )
+    changed: list[Family] = []
+    if run.constraints is not None:
+        changed = _changed_families(evidence, elimination, spare, run.constraints)
+        elimination = replace(elimination, dag=with_families(elimination.dag, changed))
+    return replace(Found.of(elimination), regressions=_regressions(evidence, engine, changed))
+
+
+def _changed_families(
+    evidence: Sparse, elimination: Elimination, engine: Any, constraints: Constraints
+) -> list[Family]:
+    """Return the families that constraints change, asked of the true DAG or of an engine that has not begun."""
+    if evidence.dag is not None:
+        return list(families_by_separation(elimination.dag, elimination.order, evidence.dag, constraints))
+    return list(families_by_marginals(elimination.dag, elimination.order, engine, constraints))
+
+
+def _regressions(evidence: Sparse, engine: Any, changed: list[Family]) -> Regressions | None:
+    """Return every variable's coefficients on its parents, and residual variances, in the units of the input.
+
+    Only an exact precision matrix brings them along.
+    """
+    if evidence.roots is None or not evidence.exact:
+        return None
+    slopes, variances = engine.regressions()
+    known = [family for family in changed if family.variance is not None]
+    slopes = with_families(slopes, known, values=True)
+    for family in known:
+        variances[family.child] = family.variance
+    children = slopes.indices
+    parents = np.repeat(np.arange(len(evidence.roots)), np.diff(slopes.indptr))
+    weights = same_pattern(slopes, slopes.data * evidence.roots[parents] / evidence.roots[children])
+    # Those given the other parents alone would take more than the elimination knows.
+    return Regressions(weights, variances / evidence.roots**2, None)  # type: ignore[arg-type]

@@ -1,0 +1,264 @@
+"""How an option is declared: once, as a field of a frozen dataclass, with its type, default, bounds and meaning.
+
+In: the fields of a class marked `options`. Out: checked values, and everything that other faces of the program derive
+from the fields: flat keywords, scikit-learn parameters, command-line options with help, JSON, code and reference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields
+from functools import cache
+from numbers import Integral, Real
+from types import NoneType, UnionType
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Self,
+    TypeVar,
+    Union,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+import numpy as np
+
+from rfdag.errors import OptionError
+from rfdag.wording import alternatives
+
+
+def option(
+    *,
+    default: Any,
+    meaning: str,
+    least: float | None = None,
+    above: float | None = None,
+    most: float | None = None,
+    flag: str | None = None,
+    needs: Sequence[str] = (),
+) -> Any:
+    """Declare an option: its default and, in one or two sentences, what it means.
+
+    Parameters
+    ----------
+    default
+        The value where none is given.
+    meaning
+        Shown in the reference, in ``help()`` and by the command line.
+    least, above, most
+        Bounds of a number.
+    flag
+        Name on the command line, where it is not that of the field.
+    needs
+        What the evidence must have for the option to mean anything: "rows" (a sample, not an exact input), "matrices"
+        (dense ones). Given where that is missing, the option is refused.
+    """
+    about = {"meaning": meaning, "least": least, "above": above, "most": most, "flag": flag, "needs": tuple(needs)}
+    return field(default=default, metadata={"option": about})
+
+
+class Declared(NamedTuple):
+    """One option as its class declares it."""
+
+    name: str
+    default: Any
+    meaning: str
+    words: tuple[str, ...]
+    kinds: tuple[type, ...]
+    several: bool
+    least: float | None
+    above: float | None
+    most: float | None
+    flag: str
+    needs: tuple[str, ...]
+
+    @property
+    def optional(self) -> bool:
+        """Whether None is a value."""
+        return NoneType in self.kinds
+
+    @property
+    def is_switch(self) -> bool:
+        """Whether it is turned on and off, on the command line by --name and --no-name."""
+        return bool in self.kinds
+
+    def describe(self) -> str:
+        """Return what values it takes, in words.
+
+        >>> from rfdag.methods import Soft
+        >>> Soft.declared()["beam"].describe()
+        "a whole number of at least 1 or 'auto'"
+        """
+        parts = []
+        if bool in self.kinds:
+            parts += ["True", "False"]
+        if int in self.kinds or float in self.kinds:
+            parts.append(f"{'a whole number' if int in self.kinds else 'a number'}{self._bounds()}")
+        if self.several:
+            parts.append("several of these")
+        if str in self.kinds:
+            parts.append("text")
+        parts += [repr(word) for word in self.words]
+        if self.optional:
+            parts.append("None")
+        return alternatives(parts)
+
+    def _bounds(self) -> str:
+        if self.above is not None:
+            return f" above {self.above:g}"
+        if self.least is not None and self.most is not None:
+            return f" from {self.least:g} to {self.most:g}"
+        return "" if self.least is None else f" of at least {self.least:g}"
+
+    def admits(self, value: Any) -> bool:
+        """Return whether it takes a value, in plain Python types."""
+        if value is None or isinstance(value, bool):
+            return type(value) in self.kinds
+        if isinstance(value, str):
+            return value in self.words or str in self.kinds
+        if isinstance(value, tuple):
+            return self.several and bool(value) and all(self._admits_number(entry) for entry in value)
+        return self._admits_number(value)
+
+    def _admits_number(self, value: Any) -> bool:
+        if isinstance(value, bool) or not isinstance(value, Real):
+            return False
+        if not (float in self.kinds or (int in self.kinds and isinstance(value, Integral))):
+            return False
+        return (
+            not math.isnan(value)
+            and (self.least is None or float(value) >= self.least)
+            and (self.above is None or self.above < float(value) < math.inf)
+            and (self.most is None or float(value) <= self.most)
+        )
+
+    def parse(self, text: str) -> Any:
+        """Return the value that a text of the command line stands for; one that is none of its values stays text.
+
+        >>> from rfdag.methods import Soft
+        >>> [Soft.declared()["beam"].parse(text) for text in ("auto", "8", "wide")]
+        ['auto', 8, 'wide']
+        """
+        if text in self.words or str in self.kinds:
+            return text
+        try:
+            numbers = tuple(_number(part, whole=float not in self.kinds) for part in text.split(","))
+        except ValueError:
+            return text
+        return numbers if self.several and len(numbers) > 1 else numbers[0] if len(numbers) == 1 else text
+
+
+Chosen = TypeVar("Chosen", bound="Options")
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option, field))
+def options(cls: type[Chosen]) -> type[Chosen]:
+    """Make a class of options: a frozen dataclass with keywords only, whose docstring lists every option."""
+    made: Any = dataclass(frozen=True, kw_only=True, repr=False)(cls)
+    made.__doc__ = _documented(made)
+    return made  # type: ignore[no-any-return]
+
+
+class Options:
+    """Base of classes of options: checks values, and tells what was declared and what was given."""
+
+    __doc__: str | None
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def __post_init__(self) -> None:
+        for name, declared in self.declared().items():
+            value = plain(getattr(self, name))
+            object.__setattr__(self, name, value)
+            if not declared.admits(value):
+                raise OptionError(f"{name} is {declared.describe()}, not {value!r}.")
+        self.check()
+
+    def check(self) -> None:
+        """Raise where values do not go together."""
+
+    @classmethod
+    def declared(cls) -> Mapping[str, Declared]:
+        """Return the options of the class by name."""
+        return _declared(cls)  # type: ignore[arg-type]
+
+    def given(self) -> dict[str, Any]:
+        """Return the options that differ from their defaults."""
+        return {name: value for name, value in self.to_dict().items() if value != self.declared()[name].default}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all options by name."""
+        return asdict(self)  # type: ignore[call-overload]
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Return the options that `to_dict` told, perhaps by way of JSON."""
+        return cls(**values)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.given().items())})"
+
+
+def plain(value: Any) -> Any:
+    """Return NumPy's numbers and sequences as Python's own, which files can hold."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, list | tuple | np.ndarray):
+        return tuple(plain(entry) for entry in value)
+    return value
+
+
+@cache
+def _declared(cls: type[Options]) -> Mapping[str, Declared]:
+    hints = get_type_hints(cls)
+    return {each.name: _read(each, hints[each.name]) for each in fields(cls) if "option" in each.metadata}  # type: ignore[arg-type]
+
+
+def _read(each: Field[Any], hint: Any) -> Declared:
+    words: list[str] = []
+    kinds: list[type] = []
+    several = False
+    for part in get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,):
+        if get_origin(part) is Literal:
+            words += get_args(part)
+        elif get_origin(part) is tuple:
+            several = True
+        else:
+            kinds.append(part)
+    about = each.metadata["option"]
+    assert each.default is not MISSING
+    return Declared(
+        each.name,
+        each.default,
+        about["meaning"],
+        tuple(words),
+        tuple(kinds),
+        several,
+        about["least"],
+        about["above"],
+        about["most"],
+        about["flag"] or each.name.replace("_", "-"),
+        about["needs"],
+    )
+
+
+def _documented(cls: type[Options]) -> str:
+    text = (cls.__doc__ or "").rstrip()
+    listed = [
+        f"    {name} : default {declared.default!r}\n        {declared.meaning}"
+        for name, declared in cls.declared().items()
+    ]
+    return "\n".join([text, "", "    Parameters", "    ----------", *listed, "    "]) if listed else text
+
+
+def _number(text: str, *, whole: bool) -> float:
+    try:
+        return int(text)
+    except ValueError:
+        if whole:
+            raise
+        return float(text)

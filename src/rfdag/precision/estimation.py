@@ -1,0 +1,56 @@
+"""How the partial correlations that an elimination starts from are estimated."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from rfdag.errors import OptionError, keyword, listed
+from rfdag.options import Options, option, options
+from rfdag.precision.averaged import averaged
+from rfdag.precision.estimator import Estimator
+from rfdag.precision.sample import sample
+
+ENOUGH_ROWS = 1.25
+"""Rows per column from which the sample's own partial correlations serve an elimination best."""
+
+
+ESTIMATORS: dict[str, Estimator] = {"sample": sample, "averaged": averaged}
+"""The estimators by name. Add one to use it by its name."""
+
+
+@options
+class Estimation(Options):
+    """What is estimated from the rows, and how. `rfdag.learn` takes each option as a keyword of its own, too."""
+
+    precision: str = option(
+        default="auto",
+        meaning=(
+            'Estimator of the partial correlations that the elimination starts from: "sample" inverts the '
+            'sample\'s correlation matrix, "averaged" averages sparse models, for few rows. "auto" is "averaged" '
+            'below 1.25 rows per column where orders are judged by BIC, else "sample".'
+        ),
+        needs=("rows", "matrices"),
+    )
+    blocks: bool | Literal["auto"] = option(
+        default="auto",
+        meaning=(
+            "Whether data are learnt in blocks of columns that hardly correlate with each other, without any p "
+            '× p array: for 10⁵ columns and more. The result then holds sparse arrays. "auto" does so where '
+            "such arrays do not fit into memory."
+        ),
+    )
+
+    def check(self) -> None:
+        """Raise for an estimator that does not exist."""
+        if self.precision != "auto" and self.precision not in ESTIMATORS:
+            raise OptionError(
+                f"{keyword('precision')} is 'auto' or one of {listed(ESTIMATORS)}, not {self.precision!r}. (Blocks of "
+                f"columns are asked for by {keyword('blocks', True)}.)"
+            )
+
+    def chosen(self, rows: int, columns: int, *, any_rows: bool) -> str:
+        """Return the estimator for data of this size; ``any_rows`` tells that the method gets by with few of them."""
+        if self.precision != "auto":
+            return self.precision
+        few = rows < ENOUGH_ROWS * columns or rows <= columns + 1
+        return "averaged" if any_rows and few else "sample"
