@@ -39,7 +39,7 @@ def measure(p: int) -> dict[str, float]:
     """Return the constants as one size gives them."""
     n = 2 * p
     rows = sample(linear_sem(random_dag(p, degree=DEGREE, rng=1), rng=1), n, rng=1)
-    _, hard = processor(lambda: rfdag.learn(rows, rule="rfd", n_jobs=1, progress=False))
+    _, hard = processor(lambda: rfdag.learn(rows, method="rfd", n_jobs=1, progress=False))
     plain, beams = processor(lambda: rfdag.learn(rows, beam=WIDTH, refine=False, n_jobs=1, progress=False))
     whole, default = processor(lambda: rfdag.learn(rows, n_jobs=1, progress=False))
     states = WIDTH * len(plain.attempts)

@@ -120,12 +120,12 @@ def blocks(p: int, n: int) -> Row:
         sizes.append(min(int(generator.integers(1, BLOCK + 1)), p - sum(sizes)))
     dag = block_dag(sizes, degree=DEGREE, rng=generator)
     rows = sample(linear_sem(dag, generator), n, generator)
-    rfdag.learn(rows[:, :200], precision="blocks", beam=1, restarts=0, progress=False)
+    rfdag.learn(rows[:, :200], blocks=True, beam=1, restarts=0, progress=False)
     before = gigabytes()
     start, used = time.perf_counter(), time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = rfdag.learn(rows, precision="blocks", beam=1, restarts=0, progress=False)
+        result = rfdag.learn(rows, blocks=True, beam=1, restarts=0, progress=False)
     total, busy = time.perf_counter() - start, time.process_time() - used
     skeleton = rfdag.metrics.skeleton(dag, result.dag)
     return {

@@ -49,7 +49,7 @@ def peak_matrices(rows: Floats) -> float:
     """Return the peak of memory beyond the data, in p × p matrices."""
     tracemalloc.start()
     try:
-        rfdag.learn(rows, rule="rfd", progress=False)
+        rfdag.learn(rows, method="rfd", progress=False)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -61,13 +61,13 @@ def measure(workload: dict[str, float], repeats: int) -> dict[str, object]:
     p, n = int(workload["p"]), int(workload["n"])
     dag = random_dag(p, workload.get("density"), rng=11, degree=workload.get("degree"))
     rows = sample(linear_sem(dag, rng=12), n, rng=13)
-    rfdag.learn(rows, rule="rfd", progress=False)
+    rfdag.learn(rows, method="rfd", progress=False)
     floor(rows)
     floors, totals, eliminations = [], [], []
     for _ in range(repeats):
         floors.append(seconds(lambda: floor(rows)))
         start = time.perf_counter()
-        result = rfdag.learn(rows, rule="rfd", progress=False)
+        result = rfdag.learn(rows, method="rfd", progress=False)
         totals.append(time.perf_counter() - start)
         eliminations.append(result.timings["elimination"])
     shape = f"density {workload['density']}" if "density" in workload else f"degree {workload['degree']}"

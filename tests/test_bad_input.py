@@ -57,7 +57,7 @@ def test_tables_that_are_none(table, words):
 
 def test_fewer_rows_than_needed(rows):
     for options in ({"rule": "rfd"}, {"rule": "gsp"}, {"parents": "threshold", "refine": False}):
-        with refuses(DataError, "5 rows and 4 columns", "more than 5 rows", "rule='soft'"):
+        with refuses(DataError, "5 rows and 4 columns", "more than 5 rows", "method='soft'"):
             rfdag.learn(rows[:5], **options)
         assert len(rfdag.learn(rows[:6], **options).order) == 4
 
@@ -93,7 +93,7 @@ def test_nearly_dependent_columns_warn(frame):
     noise = np.random.default_rng(1).normal(size=len(frame))
     frame["near"] = frame["age"] + 1e-10 * noise
     with pytest.warns(rfdag.errors.NumericalWarning, match="nearly dependent"):
-        found = rfdag.learn(frame, rule="rfd")
+        found = rfdag.learn(frame, method="rfd")
     assert "nearly dependent" in found.warnings[0]
 
 
@@ -276,7 +276,7 @@ def test_sample_size_of_a_matrix(options, words):
 
 def test_too_small_a_sample_size_of_a_matrix():
     with refuses(DataError, "4 rows and 3 columns"):
-        rfdag.learn(IDENTITY, input="correlation", n_samples=4, rule="rfd")
+        rfdag.learn(IDENTITY, input="correlation", n_samples=4, method="rfd")
     with refuses(DataError, "2 rows and 3 columns", "at least 3"):
         rfdag.learn(IDENTITY, input="correlation", n_samples=2)
 
@@ -367,8 +367,8 @@ def test_labels_of_rows_must_fit_the_columns():
 
 
 def test_too_many_variables_for_every_set():
-    with refuses(OptionError, "20 have 1e\\+06", "up to 16", "rule='soft'"):
-        rfdag.learn(np.random.default_rng(0).normal(size=(100, 20)), rule="sp")
+    with refuses(OptionError, "20 have 1e\\+06", "up to 16", "method='soft'"):
+        rfdag.learn(np.random.default_rng(0).normal(size=(100, 20)), method="sp")
 
 
 def test_cyclic_dags():

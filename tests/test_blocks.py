@@ -81,12 +81,12 @@ def test_constant_columns_are_named():
     table = np.random.default_rng(1).normal(size=(50, 3))
     table[:, 1] = 4.2
     with pytest.raises(DataError, match="constant: 'b'"):
-        rfdag.learn(table, names=list("abc"), precision="blocks")
+        rfdag.learn(table, names=list("abc"), blocks=True)
 
 
 @pytest.mark.parametrize("options", [{}, {"rule": "rfd"}, {"rule": "min-degree"}])
 def test_each_block_is_learnt_as_if_alone(rows, options):
-    found = rfdag.learn(rows, precision="blocks", **options)
+    found = rfdag.learn(rows, blocks=True, **options)
     assert isinstance(found.dag, sparse.csr_array)
     total = 0.0
     for block in components(rows):
@@ -94,7 +94,7 @@ def test_each_block_is_learnt_as_if_alone(rows, options):
         if len(block) == 1:
             assert found.dag[block].nnz == 0
             continue
-        alone = rfdag.learn(rows[:, block], names=block, precision="dense", **options)
+        alone = rfdag.learn(rows[:, block], names=block, blocks=False, **options)
         assert places == list(alone.order)
         np.testing.assert_array_equal(found.dag[block][:, block].toarray(), alone.dag)
         np.testing.assert_array_equal(found.cpdag[block][:, block].toarray(), alone.cpdag)
@@ -115,13 +115,13 @@ def test_each_block_is_learnt_as_if_alone(rows, options):
 
 
 def test_answer_does_not_depend_on_threads(rows):
-    orders = {rfdag.learn(rows, precision="blocks", n_jobs=jobs).order for jobs in (1, 2, 20)}
+    orders = {rfdag.learn(rows, blocks=True, n_jobs=jobs).order for jobs in (1, 2, 20)}
     assert len(orders) == 1
 
 
 def test_a_joined_result_can_be_kept(rows, tmp_path):
     frame = pd.DataFrame(rows, columns=[f"x{at}" for at in range(rows.shape[1])])
-    found = rfdag.learn(frame, precision="blocks")
+    found = rfdag.learn(frame, blocks=True)
     loaded = rfdag.load(found.save(tmp_path / "result.json"))
     assert loaded.edges == found.edges
     assert loaded.order == found.order
@@ -146,17 +146,17 @@ def test_options_that_do_not_go_with_blocks(rows, tmp_path):
     with pytest.raises(OptionError, match="'auto', 'dense' or 'blocks'"):
         rfdag.learn(rows, precision="sparse")
     with pytest.raises(OptionError, match="single one"):
-        rfdag.learn(rows, precision="blocks", penalty=[1, 2])
+        rfdag.learn(rows, blocks=True, penalty=[1, 2])
     with pytest.raises(OptionError, match="Blocks are found in data"):
-        rfdag.learn(np.eye(3), input="correlation", n_samples=100, precision="blocks")
+        rfdag.learn(np.eye(3), input="correlation", n_samples=100, blocks=True)
     with pytest.raises(DataError, match="20 rows and 30 columns"):
-        rfdag.learn(crowd(), precision="blocks", rule="rfd")
+        rfdag.learn(crowd(), blocks=True, method="rfd")
 
 
 def test_what_is_read_in_pieces_has_no_blocks(rows, tmp_path):
     pd.DataFrame(rows, columns=[f"x{at}" for at in range(rows.shape[1])]).to_parquet(tmp_path / "rows.parquet")
     with pytest.raises((OptionError, FileError), match="read in pieces"):
-        rfdag.learn(tmp_path / "rows.parquet", precision="blocks")
+        rfdag.learn(tmp_path / "rows.parquet", blocks=True)
 
 
 def crowd():
@@ -167,7 +167,7 @@ def crowd():
 
 def test_warnings_of_blocks_are_joined():
     with pytest.warns(NumericalWarning, match="20 rows are few for 30 columns"):
-        found = rfdag.learn(crowd(), precision="blocks", restarts=0)
+        found = rfdag.learn(crowd(), blocks=True, restarts=0)
     assert len(found.warnings) == len(set(found.warnings)) <= blocks_.WARNINGS_SHOWN + 1
 
 
@@ -182,7 +182,7 @@ def test_many_warnings_are_counted():
 
 
 def test_a_time_limit_is_shared_out(rows):
-    found = rfdag.learn(rows, precision="blocks", time_limit=0.5, restarts="auto")
+    found = rfdag.learn(rows, blocks=True, time_limit=0.5, restarts="auto")
     assert sorted(found.order) == list(range(rows.shape[1]))
 
 
@@ -199,7 +199,7 @@ def test_a_failing_block_stops_the_others(rows, monkeypatch):
 
     monkeypatch.setattr(blocks_, "_learn_one", learn_one)
     with pytest.raises(KeyboardInterrupt):
-        rfdag.learn(rows, precision="blocks", n_jobs=2)
+        rfdag.learn(rows, blocks=True, n_jobs=2)
     assert stopped.is_set()
 
 
@@ -213,12 +213,12 @@ def test_a_lost_block_names_its_columns(rows, monkeypatch):
         rfdag.learn(
             np.column_stack([np.random.default_rng(1).normal(size=(600, 2)), table]),
             names=list("abcde"),
-            precision="blocks",
+            blocks=True,
         )
 
 
 def test_the_program_learns_in_blocks(rows, tmp_path):
     np.savez(tmp_path / "rows.npz", data=rows)
-    ended = CliRunner().invoke(app, ["learn", str(tmp_path / "rows.npz"), "--precision", "blocks", "--json"])
+    ended = CliRunner().invoke(app, ["learn", str(tmp_path / "rows.npz"), "--blocks", "--json"])
     assert ended.exit_code == 0, ended.output
-    assert json.loads(ended.stdout)["order"] == list(rfdag.learn(rows, precision="blocks").order)
+    assert json.loads(ended.stdout)["order"] == list(rfdag.learn(rows, blocks=True).order)

@@ -174,12 +174,12 @@ def test_doubts_and_knowledge_are_in_the_summary(shown):
 
 def test_a_suggested_bootstrap_carries_the_options_of_the_run():
     rows = sample(linear_sem(random_dag(5, degree=3, rng=1), rng=1), 300, rng=1)
-    result = rfdag.learn(rows, rule="rfd", alpha=0.01, refine=True, random_state=7)
+    result = rfdag.learn(rows, method="rfd", alpha=0.01, refine=True, random_state=7)
     form = Description(";", ",", False)
     steps = dict(next_steps(result, given(knowledge=Path("known facts.txt"), form=form)))
     assert steps["Keep it"] == "the same command with --out FOLDER"
     assert steps["How sure?"] == (
-        "rfdag bootstrap data.csv --rule rfd --alpha 0.01 --refine --seed 7 --knowledge 'known facts.txt' "
+        "rfdag bootstrap data.csv --method rfd --alpha 0.01 --refine --seed 7 --knowledge 'known facts.txt' "
         "--delimiter semicolon --decimal , --no-header --out bootstrap"
     )
     assert "How large?" not in steps

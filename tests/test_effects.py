@@ -226,7 +226,7 @@ def obeys(known, dag):
 )
 def test_the_range_under_a_results_own_knowledge(known, seed):
     rows = rows_of(random_dag(4, 0.7, rng=seed), 200, seed)
-    result = rfdag.learn(rows, knowledge=known, rule="rfd", progress=False)
+    result = rfdag.learn(rows, knowledge=known, method="rfd", progress=False)
     left = [dag for dag in class_of(result.dag) if obeys(known, dag)]
     assert any((dag == result.dag).all() for dag in left)
     for x, y in itertools.permutations(range(4), 2):
@@ -362,6 +362,6 @@ def test_effects_are_printed_as_tables():
     for each, line in zip(possible.possible, printed, strict=False):
         assert line.startswith(", ".join(each.parents) or "nothing")
         assert f"{each.effect.estimate:+.4g}" in line
-    exact = rfdag.learn(np.linalg.inv(np.cov(rows, rowvar=False)), input="precision", rule="rfd")
+    exact = rfdag.learn(np.linalg.inv(np.cov(rows, rowvar=False)), input="precision", method="rfd")
     assert len(str(exact.effect_range(*exact.order[:2])).splitlines()) > 2
     assert "exact input" in str(exact.effect_range(*exact.order[:2]))

@@ -20,10 +20,10 @@ from rfdag.simulate import linear_sem, random_dag, sample
 
 SETTINGS = [
     Settings(),
-    Settings(rule="rfd"),
-    Settings(rule="soft", beam=16, restarts=0),
-    Settings(rule="soft", refine=False),
-    Settings(rule="gsp", runs=3),
+    Settings(method="rfd"),
+    Settings(method="soft", beam=16, restarts=0),
+    Settings(method="soft", refine=False),
+    Settings(method="gsp", runs=3),
     Settings(penalty=(1.0, 2.0, 4.0)),
 ]
 
@@ -48,9 +48,9 @@ def test_more_work_is_expected_to_take_longer(settings):
 @pytest.mark.parametrize(
     ("settings", "p"),
     [
-        (Settings(rule="rfd"), 300),
-        (Settings(rule="soft", beam=8, refine=False), 120),
-        (Settings(rule="soft", beam=32, restarts=0), 120),
+        (Settings(method="rfd"), 300),
+        (Settings(method="soft", beam=8, refine=False), 120),
+        (Settings(method="soft", beam=32, restarts=0), 120),
     ],
 )
 def test_memory_is_within_a_factor_of_two(settings, p):
@@ -85,10 +85,10 @@ def test_what_cannot_fit_is_refused_before_any_work(monkeypatch):
     for module in (memory, estimates):
         monkeypatch.setattr(module, "available_memory", lambda: 1e6)
         monkeypatch.setattr(module, "TRIFLE", 0)
-    with pytest.raises(OptionError, match=r"100 columns need .*matrices.*enough for \d+ columns.*precision='blocks'"):
-        rfdag.learn(rows, precision="dense")
+    with pytest.raises(OptionError, match=r"100 columns need .*matrices.*enough for \d+ columns.*blocks=True"):
+        rfdag.learn(rows, blocks=False)
     # The size that is named does fit, and one more does not.
-    settings = Settings(rule="rfd")
+    settings = Settings(method="rfd")
     with pytest.raises(OptionError, match=r"enough for (\d+) columns") as refusal:
         estimates.require_fit(10_000, settings)
     most = int(str(refusal.value).split("enough for ")[1].split()[0])

@@ -84,7 +84,7 @@ def test_a_cell_with_noise_agrees_with_the_library():
     key = {**key, "calls": [["RFD", "rfdag-rfd", [0.01]]], "limit": 60.0}
     (record,) = beyond_noisy.measure(key, Scope())
     drawn = beyond_noisy.SOURCES[kind].draw(key["seed"], key["graph"])
-    expected = metrics.skeleton(drawn.true, rfdag.learn(drawn.rows, rule="rfd", alpha=0.01).dag)
+    expected = metrics.skeleton(drawn.true, rfdag.learn(drawn.rows, method="rfd", alpha=0.01).dag)
     assert record["tpr"] == expected.tpr
     assert record["fpr"] == expected.fpr
     assert record["failure"] == ""

@@ -47,7 +47,7 @@ def test_a_cell_of_our_own():
     (key,) = [key for key in scaling.plan(HERE) if (key["p"], key["graph"], scaling._method(key)) == (10, 0, "RFD")]
     (record,) = scaling.measure(key, HERE)
     true, rows = contests.random_graphs("scaling 10", 10, 200, "1/2").draw(2021, 0)
-    scores = skeleton(true, rfdag.learn(rows, rule="rfd", alpha=1e-3).dag)
+    scores = skeleton(true, rfdag.learn(rows, method="rfd", alpha=1e-3).dag)
     assert (record["p"], record["n"], record["value"]) == (10, 200, 1e-3)
     assert (record["tpr"], record["fpr"]) == (scores.tpr, scores.fpr)
     assert rows.shape == (200, 10)

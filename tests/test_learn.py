@@ -48,11 +48,11 @@ def test_longer_searches_are_never_worse(rows):
 
 
 def test_any_rule_can_be_refined_and_any_order_scored(rows):
-    hard = rfdag.learn(rows, rule="rfd")
+    hard = rfdag.learn(rows, method="rfd")
     assert hard.score is None
-    scored = rfdag.learn(rows, rule="rfd", parents="bic")
+    scored = rfdag.learn(rows, method="rfd", parents="bic")
     assert scored.order == hard.order
-    refined = rfdag.learn(rows, rule="rfd", refine=True)
+    refined = rfdag.learn(rows, method="rfd", refine=True)
     assert refined.score < scored.score
     threshold = rfdag.learn(rows, parents="threshold", refine=False)
     assert threshold.score is None
@@ -148,21 +148,21 @@ def test_exhausted_variances_are_reported():
 def test_exact_input_takes_the_paper_rule():
     dag = random_dag(12, 0.4, rng=3)
     soft = rfdag.learn(dag, input="dag", depth=2, refine=False)
-    hard = rfdag.learn(dag, input="dag", rule="rfd", depth=2)
+    hard = rfdag.learn(dag, input="dag", method="rfd", depth=2)
     assert soft.order == hard.order
     assert soft.score is None
 
 
 def test_random_state(rows):
-    orders = {seed: rfdag.learn(rows, rule="random", random_state=seed).order for seed in (0, 1, 2)}
+    orders = {seed: rfdag.learn(rows, method="random", random_state=seed).order for seed in (0, 1, 2)}
     assert len(set(orders.values())) == 3
-    assert rfdag.learn(rows, rule="random").order == orders[0]
-    assert rfdag.learn(rows, rule="random", random_state=2).order == orders[2]
+    assert rfdag.learn(rows, method="random").order == orders[0]
+    assert rfdag.learn(rows, method="random", random_state=2).order == orders[2]
 
 
 def test_progress_can_be_listened_to(rows):
     shares = []
-    rfdag.learn(rows, rule="rfd", progress=shares.append)
+    rfdag.learn(rows, method="rfd", progress=shares.append)
     assert shares == sorted(shares)
     assert shares[-1] == 1
     assert len(shares) == 60
@@ -202,7 +202,7 @@ def test_near_decisions_are_reported(rows):
     K = rfdag.Moments.from_data(rows[:, :6]).partial_correlations()
     alpha = 2 * (1 - ndtr(np.arctanh(abs(K[0, 1])) * np.sqrt(400 - 6 - 1)))
     with pytest.warns(rfdag.errors.NumericalWarning, match="of its threshold"):
-        found = rfdag.learn(rows[:, :6], rule="rfd", alpha=alpha)
+        found = rfdag.learn(rows[:, :6], method="rfd", alpha=alpha)
     assert found.trace.smallest_margin < 1e-10
 
 
@@ -287,10 +287,10 @@ def test_public_names():
 def test_memory_beyond_the_data_is_at_most_four_matrices(n):
     p = 300
     rows = sample(linear_sem(random_dag(p, degree=8, rng=1), rng=1), n, rng=1)
-    rfdag.learn(rows, rule="rfd")
+    rfdag.learn(rows, method="rfd")
     tracemalloc.start()
     try:
-        rfdag.learn(rows, rule="rfd")
+        rfdag.learn(rows, method="rfd")
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -63,8 +63,8 @@ def test_a_path_is_saved_and_read(found, tmp_path):
 
 
 def test_a_path_without_refinement_keeps_the_order():
-    found = rfdag.learn(ROWS, rule="rfd", parents="bic", penalty=(1, 3))
-    assert found.order == rfdag.learn(ROWS, rule="rfd").order
+    found = rfdag.learn(ROWS, method="rfd", parents="bic", penalty=(1, 3))
+    assert found.order == rfdag.learn(ROWS, method="rfd").order
     assert len(found.path) == 2
 
 

@@ -178,8 +178,8 @@ def test_permuting_columns_permutes_the_answer_where_no_tie_was_met(kind, data):
     source = data.draw(dags(4, 8) if kind == "dag" else samples(4, 8))
     order = data.draw(st.permutations(range(source.shape[1])))
     permuted = source[np.ix_(order, order)] if kind == "dag" else source[:, order]
-    found = rfdag.learn(source, input=kind, rule="rfd")
-    again = rfdag.learn(permuted, input=kind, rule="rfd", names=order)
+    found = rfdag.learn(source, input=kind, method="rfd")
+    again = rfdag.learn(permuted, input=kind, method="rfd", names=order)
     untied = int(np.argmax(found.trace.ties > 1))
     assume(untied > 0)
     for first, second in zip(found.trace, again.trace, strict=True):
@@ -196,7 +196,7 @@ def test_permuting_columns_permutes_the_answer_where_no_tie_was_met(kind, data):
 def test_scaling_and_shifting_columns_changes_nothing(rows, scales, seed):
     shift = np.random.default_rng(seed).normal(size=rows.shape[1])
     moved = (rows + shift) * scales[: rows.shape[1]]
-    found, again = rfdag.learn(rows, rule="rfd"), rfdag.learn(moved, rule="rfd")
+    found, again = rfdag.learn(rows, method="rfd"), rfdag.learn(moved, method="rfd")
     assert again.order == found.order
     np.testing.assert_array_equal(again.dag, found.dag)
     for first, second in zip(found.trace, again.trace, strict=True):

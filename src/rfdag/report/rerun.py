@@ -66,7 +66,7 @@ def rerun(result: Result, data: Any = None, given: Given | None = None) -> Rerun
         options += ["--truth", path_word(str(given.truth))]
     python = _python(result, paths, form, known_file)
     command = command_line("learn", [path_word(path) for path in paths or ["data.csv"]], options)
-    again = Rerun(python, command if _is_choice(result.settings.rule) else None, [])
+    again = Rerun(python, command if _is_choice(result.method.name) else None, [])
     return again._replace(notes=_notes(result, paths, known_file, again))
 
 
@@ -157,7 +157,7 @@ def _notes(result: Result, paths: list[str], known_file: str, again: Rerun) -> l
     """Return what the reader has to know about code and command."""
     notes = []
     if again.command is None:
-        notes.append(f"The rule {result.settings.rule!r} is not one of rfdag's own; add it before the code is run.")
+        notes.append(f"The rule {result.method.name!r} is not one of rfdag's own; add it before the code is run.")
     if not paths:
         standing = "data stands" if again.command is None else "data and data.csv stand"
         notes.append(f"{standing} for the data, which the report was not given as a file.")
