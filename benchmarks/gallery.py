@@ -30,7 +30,7 @@ NODES = range(5)
 PLACES: Mapping[int, Point] = {0: (0.0, 1.9), 1: (1.9, 1.9), 2: (0.8, 1.0), 3: (0.8, 0.0), 4: (1.9, 0.0)}
 THREE = {
     "chain": ((0, 1), (1, 2)),
-    "chain, turned": ((2, 1), (1, 0)),
+    "chain, reversed": ((2, 1), (1, 0)),
     "fork": ((1, 0), (1, 2)),
     "collider": ((0, 1), (2, 1)),
 }
