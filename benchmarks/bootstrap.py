@@ -63,8 +63,8 @@ def measure_time(repeats: int, seed: int) -> None:
     worst = max(row["bootstrap / plain"] for row in rows)
     middle = float(np.median([row["bootstrap / plain"] for row in rows]))
     text = (
-        f"{markdown(rows)}\n50 variables, 1000 rows, {os.cpu_count()} cores; seconds, medians of {repeats} repetitions. The "
-        f"target is {TARGET:g} times 20 plain runs; the median is {middle:.1f} and the worst {worst:.1f}.\n\n"
+        f"{markdown(rows)}\n50 variables, 1000 rows, {os.cpu_count()} cores; seconds, medians of {repeats} runs. "
+        f"The target is {TARGET:g} times 20 plain runs; the median is {middle:.1f} and the worst {worst:.1f}.\n\n"
         f"{provenance()}"
     )
     update_section(PAGE, "bootstrap-time", text)

@@ -2,8 +2,8 @@
 
     python benchmarks/scaling.py [--results FOLDER] [--page FILE]
 
-Reads scaling_dense.json, scaling_sparse.json, scaling_gpu.json and scaling_streaming.json in benchmarks/results. The page
-omits what has not been measured.
+Reads scaling_dense.json, scaling_sparse.json, scaling_gpu.json and scaling_streaming.json in benchmarks/results. The
+page omits what has not been measured.
 """
 
 from __future__ import annotations

@@ -42,9 +42,9 @@ def floor(part: dict[str, Any], folder: Path) -> Section:
     figures.floor(rows, folder)
     text = f"""## The floor of a CPU
 
-A Gaussian method first has to correlate the columns (BLAS) and invert the matrix (LAPACK). This is the floor. Everything
-in this section runs on {rows[0]["threads"]} threads. An elimination removes one variable after another, each with a rank-one
-update of the remaining matrix, and scores the candidates. Lazy scoring updates only the scores of the
+A Gaussian method first has to correlate the columns (BLAS) and invert the matrix (LAPACK). This is the floor.
+Everything in this section runs on {rows[0]["threads"]} threads. An elimination removes one variable after another, each
+with a rank-one update of the remaining matrix, and scores the candidates. Lazy scoring updates only the scores of the
 neighbours of a removed variable and applies many updates at once; exact scoring recomputes all scores at every step.
 The times of eliminations do not include correlation and inverse. Rule `rfd` with `pairs="all"` is shown for comparison.
 
@@ -121,13 +121,13 @@ def growth(part: dict[str, Any], folder: Path) -> Section:
         checks.append(check)
         words = "met" if check.met else "**missed**"
         fitted = (
-            f"Fitted over all sizes, the sum of both grows with p to the power {power:.2f} (target {check.target}: {words}).\n"
+            f"Fitted over all sizes, elimination and refinement together grow with p to the power {power:.2f} "
+            f"(target {check.target}: {words}).\n"
         )
     names = ("p", "n", "density", "elimination (s)", "refinement (s)", "learn (s)", "peak memory (GB)", "F1", "SHD")
     shown = [row | {"F1": f"{row['F1']:.4f}"} for row in dense]
     against_density = (
-        "By density, with n = 20p rows, because 2p rows are too few for dense graphs:\n\n"
-        f"{table(shown, names)}\n"
+        f"By density, with n = 20p rows, because 2p rows are too few for dense graphs:\n\n{table(shown, names)}\n"
         if dense
         else ""
     )
@@ -156,9 +156,9 @@ def small(part: dict[str, Any], folder: Path) -> Section:
         lines.append({"what": f"`{row['what']}`", "median": f"{number(row['time'])} {row['unit']}", **verdict(check)})
     text = f"""## Small problems
 
-The first rows time a warm call on 20 variables and 40 rows, at density ½ and 2/p, without refinement. The last rows time
-the import in a fresh interpreter, minus the start of the interpreter. Heavy libraries are loaded when a name is first
-used, so the time with the first use is listed separately.
+The first rows time a warm call on 20 variables and 40 rows, at density ½ and 2/p, without refinement. The last rows
+time the import in a fresh interpreter, minus the start of the interpreter. Heavy libraries are loaded when a name is
+first used, so the time with the first use is listed separately.
 
 {table(lines)}
 {measured(part)}"""
@@ -195,7 +195,8 @@ def rescoring(part: dict[str, Any], folder: Path) -> Section:
 
 F1 of the skeleton with `rescoring="exact"`, `"lazy"` and `"auto"`, which is lazy on sparse graphs and exact on dense
 ones. The numbers are means over up to {graphs} graphs of seed {worst["seed"]} for each workload of [the comparison of
-accuracy](accuracy.md), with and without refinement (`refine=False`). Target: auto is nowhere more than .005 below exact.
+accuracy](accuracy.md), with and without refinement (`refine=False`). Target: auto is nowhere more than .005 below
+exact.
 {verdict_of_all}
 
 ![F1 of auto minus F1 of exact, by workload](figures/scaling_rescoring.svg)

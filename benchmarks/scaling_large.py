@@ -48,9 +48,9 @@ def sparse(content: dict[str, Any], folder: Path) -> Section:
     figures.sparse(parts, SPARSE_SECONDS, folder)
     text = """## Sparse input
 
-`rfdag.learn` on SciPy sparse arrays, including checks and the result, never allocates a p × p array. Removing a variable
-affects only pairs of its neighbours, so the cost depends on the size of neighbourhoods, not on p. The floor for a DAG is
-the time that SciPy takes to moralise it, A + Aᵀ + A Aᵀ. "Before" is the memory in use before the call.
+`rfdag.learn` on SciPy sparse arrays, including checks and the result, never allocates a p × p array. Removing a
+variable affects only pairs of its neighbours, so the cost depends on the size of neighbourhoods, not on p. The floor
+for a DAG is the time that SciPy takes to moralise it, A + Aᵀ + A Aᵀ. "Before" is the memory in use before the call.
 
 ![Seconds and gigabytes against the number of variables](figures/scaling_sparse.svg)
 
@@ -131,18 +131,18 @@ def gpu(content: dict[str, Any], folder: Path) -> Section:
     tests = f" Tests on that machine: {about['tests']}." if "tests" in about else ""
     text = f"""## GPU
 
-Times in seconds with `device="cuda"`, double precision, degree 8 and n = 2p, from rows on the host to an order, by part.
-"All" is correlation, inverse and lazy elimination; "moments" includes the transfer of the rows. Exact eliminations above
-p = 10 000, other rules and wider beams were run once; all other times are medians.
+Times in seconds with `device="cuda"`, double precision, degree 8 and n = 2p, from rows on the host to an order, by
+part. "All" is correlation, inverse and lazy elimination; "moments" includes the transfer of the rows. Exact
+eliminations above p = 10 000, other rules and wider beams were run once; all other times are medians.
 
 Measured on {about["date"]}: {about["device"]}, CUDA {cuda}, CuPy {about["cupy"]}.{tests}
 
 ![Seconds on a GPU against the number of variables](figures/scaling_gpu.svg)
 
 {table(lines)}
-The floor is the number of bytes moved divided by the bandwidth of a copy within the device, {bandwidth} TB/s in the same
-run. Each exact step reads and writes the remaining part of one triangle, 8p³/3 bytes in total; lazy scoring does so once
-per batch of steps, whose size is in the table.
+The floor is the number of bytes moved divided by the bandwidth of a copy within the device, {bandwidth} TB/s in the
+same run. Each exact step reads and writes the remaining part of one triangle, 8p³/3 bytes in total; lazy scoring does
+so once per batch of steps, whose size is in the table.
 
 {table(floors)}
 {calls}{rest}{same}"""
@@ -163,9 +163,10 @@ def streaming(content: dict[str, Any], folder: Path) -> Section:
     text = f"""## Data larger than memory
 
 Correlations of {content["columns"]} columns, read once in batches and accumulated as merged triangular factors. Every
-run has its own process. Where the table gives an address space, the process is limited to that, less than the size of the
-file. The floor is reading the same file with pyarrow (or Dask) and doing nothing else. All columns have a mean of a million times their
-scale; the largest error is the maximum over all correlations. Target: at most 1 GB of memory for Parquet.
+run has its own process. Where the table gives an address space, the process is limited to that, less than the size of
+the file. The floor is reading the same file with pyarrow (or Dask) and doing nothing else. All columns have a mean of a
+million times their scale; the largest error is the maximum over all correlations. Target: at most 1 GB of memory for
+Parquet.
 
 {table(lines)}
 *{content["about"].strip("*")}*
