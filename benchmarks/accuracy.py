@@ -1,11 +1,11 @@
-"""rfdag beside its peers on all workloads of `rfdag.studies.bench`, for the documentation.
+"""Compare rfdag with other packages on all workloads of `rfdag.studies.bench`, for the documentation.
 
     python benchmarks/accuracy.py [--workloads sparse,dense] [--contenders rfdag,flop-0]
                                   [--graphs 5] [--limit 120] [--seed 1000]
 
-Peers run in the environments that `make peers` makes; a peer without one is left out, with a word. Every cell is kept
-in benchmarks/results/accuracy.jsonl, and a run that was interrupted goes on from there. Defaults of rfdag were chosen
-on other seeds. Writes benchmarks/results/accuracy.csv and docs/accuracy.md with all workloads that have been run with
+Peers run in the environments that `make peers` makes; a peer without one is skipped with a message. Every cell is
+stored in benchmarks/results/accuracy.jsonl, and an interrupted run resumes from there. Defaults of rfdag were chosen on
+other seeds. Writes benchmarks/results/accuracy.csv and docs/accuracy.md with all workloads that have been run with
 these settings, now or before.
 """
 
@@ -36,7 +36,7 @@ def main() -> None:
     names = options.contenders.split(",") if options.contenders else None
     settings = harness.Settings(options.limit, options.seed, options.graphs, ROOT / FOLDER)
     for contender in harness.missing(harness.chosen(names), settings.peers):
-        print(f"{contender.name} is left out: its environment has not been made.", flush=True)
+        print(f"{contender.name} is skipped: its environment has not been made.", flush=True)
     ledger = Ledger(RESULTS / "accuracy.jsonl")
     with Progress() as progress:
         wanted = chosen(options.workloads.split(","))
@@ -51,9 +51,9 @@ def main() -> None:
             rows += summed_up(WORKLOADS[name], cells, options.graphs)
             every += cells
             if "rfdag" not in {cell.key.contender for cell in cells}:
-                print(f"{name} has no rows of rfdag as its sources are now; run it again.", flush=True)
+                print(f"{name} has no rows for the current sources of rfdag; run it again.", flush=True)
     write_tables("accuracy", rows)
-    about = f"{options.graphs} graphs a row, seed {options.seed}, at most {options.limit:g} s a call."
+    about = f"{options.graphs} graphs per row, seed {options.seed}, at most {options.limit:g} s per call."
     update_section(ROOT / "docs" / "accuracy.md", "accuracy", f"{markdown(rows)}\n{about}\n\n{provenance(every)}")
 
 

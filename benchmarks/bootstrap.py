@@ -63,8 +63,8 @@ def measure_time(repeats: int, seed: int) -> None:
     worst = max(row["bootstrap / plain"] for row in rows)
     middle = float(np.median([row["bootstrap / plain"] for row in rows]))
     text = (
-        f"{markdown(rows)}\n50 variables, 1000 rows, {os.cpu_count()} cores, seconds, medians of {repeats} turns. The "
-        f"target is {TARGET:g} times 20 plain runs; the median is {middle:.1f} and the worst {worst:.1f}.\n\n"
+        f"{markdown(rows)}\n50 variables, 1000 rows, {os.cpu_count()} cores; seconds, medians of {repeats} runs. "
+        f"The target is {TARGET:g} times 20 plain runs; the median is {middle:.1f} and the worst {worst:.1f}.\n\n"
         f"{provenance()}"
     )
     update_section(PAGE, "bootstrap-time", text)
@@ -175,8 +175,8 @@ def calibrate(graphs: int, runs: int, seed: int) -> None:
     rows.sort(key=lambda row: row["graphs"] != "all")
     write_tables("bootstrap_calibration", rows)
     text = (
-        f"{markdown(rows)}\n20 variables, {graphs} graphs of each kind and number of rows, {runs} runs a bootstrap. "
-        f"Each cell is the share that is true, and of how many.\n\n{provenance()}"
+        f"{markdown(rows)}\n20 variables, {graphs} graphs of each kind and number of rows, {runs} runs per bootstrap. "
+        f"Each cell shows the share that is true, and the number it is a share of.\n\n{provenance()}"
     )
     update_section(PAGE, "bootstrap-calibration", text)
 

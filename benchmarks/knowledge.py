@@ -1,4 +1,4 @@
-"""What knowledge is worth when it is learnt with, and when edges are deleted afterwards instead.
+"""Learning with knowledge, compared with deleting forbidden edges afterwards.
 
     python benchmarks/knowledge.py [--graphs 20] [--seed 1]
 
@@ -59,8 +59,8 @@ KINDS: dict[str, Callable[[Graph, Graph, np.random.Generator], Knowledge]] = {
 }
 
 
-def turned(dag: Graph, allowed: NDArray[np.bool_]) -> Graph:
-    """Return a DAG whose forbidden edges are turned round where that is allowed and closes no circle, else deleted."""
+def reversed_or_deleted(dag: Graph, allowed: NDArray[np.bool_]) -> Graph:
+    """Return a DAG whose forbidden edges are reversed where that is allowed and creates no cycle, else deleted."""
     graph = dag * allowed
     for source, target in np.argwhere(dag * ~allowed):
         if allowed[target, source]:
@@ -84,7 +84,7 @@ def measure(kind: str, size: tuple[int, float, int], graphs: int, seed: int) -> 
         assert all(record.holds for record in using.compliance)
         allowed = np.asarray(known.constraints(range(p)).allowed)
         before = bic(data, without.dag)
-        afterwards = (without.dag * allowed, turned(without.dag, allowed))
+        afterwards = (without.dag * allowed, reversed_or_deleted(without.dag, allowed))
         costs.append([bic(data, dag) - before for dag in (using.dag, *afterwards)])
         errors.append([metrics.order_error(sem.dag, each.causal_order) for each in (using, without)])
     cost, error = np.array(costs), np.array(errors)
@@ -92,10 +92,10 @@ def measure(kind: str, size: tuple[int, float, int], graphs: int, seed: int) -> 
         "knowledge": kind,
         "variables": p,
         "rows": samples,
-        "BIC, learnt with it": round(float(cost[:, 0].mean()), 1),
+        "BIC, learned with it": round(float(cost[:, 0].mean()), 1),
         "BIC, edges deleted": round(float(cost[:, 1].mean()), 1),
-        "BIC, edges turned or deleted": round(float(cost[:, 2].mean()), 1),
-        "learnt is best": f"{int((cost[:, 0] <= cost[:, 1:].min(axis=1) + 1e-6).sum())} of {graphs}",
+        "BIC, edges reversed or deleted": round(float(cost[:, 2].mean()), 1),
+        "learned is best": f"{int((cost[:, 0] <= cost[:, 1:].min(axis=1) + 1e-6).sum())} of {graphs}",
         "order error, with it": round(float(np.nanmean(error[:, 0])), 3),
         "without": round(float(np.nanmean(error[:, 1])), 3),
     }
@@ -118,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     rows = list(rows_of(options.graphs, options.seed))
     write_tables("knowledge", rows)
-    update_section(PAGE, "knowledge", f"{markdown(rows)}\n{options.graphs} random DAGs a row.\n\n{provenance()}")
+    update_section(PAGE, "knowledge", f"{markdown(rows)}\n{options.graphs} random DAGs per row.\n\n{provenance()}")
 
 
 if __name__ == "__main__":

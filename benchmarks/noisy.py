@@ -113,7 +113,7 @@ def main() -> None:
             rows.append(row)
             print(row, flush=True)
     write_tables("noisy", rows)
-    text = f"{markdown(rows)}\n{options.graphs} graphs a row.\n\n{provenance()}"
+    text = f"{markdown(rows)}\n{options.graphs} graphs per row.\n\n{provenance()}"
     update_section(ROOT / "docs" / "benchmarks.md", "noisy", text)
 
 

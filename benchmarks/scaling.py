@@ -1,9 +1,9 @@
-"""docs/scaling.md and its pictures, from what the other benchmarks measured.
+"""Write docs/scaling.md and its pictures from the results of the other benchmarks.
 
     python benchmarks/scaling.py [--results FOLDER] [--page FILE]
 
-Reads scaling_dense.json, scaling_sparse.json, scaling_gpu.json and scaling_streaming.json in benchmarks/results. What
-has not been measured is left out of the page.
+Reads scaling_dense.json, scaling_sparse.json, scaling_gpu.json and scaling_streaming.json in benchmarks/results. The
+page omits what has not been measured.
 """
 
 from __future__ import annotations
@@ -22,39 +22,40 @@ from scaling_text import Check, Section, table
 
 INTRODUCTION = """# Scaling
 
-What time and memory grow with, and how far they are from the least that is possible. Every section has a table with
-what was asked for and what was reached, also where that was missed.
+How time and memory grow with the size of the problem, and how close they are to the possible minimum. Every section has
+a table of targets and results, including the targets that were missed.
 
 ## How to read it
 
 - **A floor** is work that no method of the kind can avoid, timed in the same run on the same data: correlation and
   inverse for dense problems, moralising the DAG for sparse ones, reading the file for data larger than memory, moving
-  the bytes for a GPU. Machines are shared and noisy; the ratio to the floor says more than seconds.
-- Times are medians of several runs in which the contenders take turns, unless told otherwise. Kernels are compiled
+  the bytes for a GPU. Machines are shared and noisy, so the ratio to the floor is more informative than the seconds.
+- Unless stated otherwise, times are medians of several runs that alternate between the contenders. Kernels are compiled
   beforehand.
-- Unless told otherwise graphs are Erdős–Rényi DAGs with weights ±[.25, 1] and unit noise, columns shuffled and
-  standardised, n = 2p rows, and average degree 8.
-- Memory is the peak of the whole process: interpreter, libraries and data included.
+- Unless stated otherwise, graphs are Erdős–Rényi DAGs with weights ±[.25, 1] and unit noise, columns are shuffled and
+  standardised, and there are n = 2p rows and eight neighbours per variable on average (degree 8).
+- Memory is the peak of the whole process, including the interpreter, libraries and data.
+- rfdag scores by a BIC that charges 2 ln n per edge (`penalty=2`, the default; the textbook BIC is `penalty=1`).
 
 ## How to rerun it
 
 ```bash
-make peers                                            # once: FLOP, in an environment of its own
-make scaling                                          # all of it but the GPU, then this page
+make peers                                            # once: installs FLOP in its own environment
+make scaling                                          # everything except the GPU, then this page
 python benchmarks/dense.py --parts floor,growth       # parts: floor, learn, growth, small, rescoring
-python benchmarks/sparse.py                           # a million variables; 8 GB of memory
-python benchmarks/streaming.py --folder /big/disk     # writes a file of 8 GB there, and deletes it
+python benchmarks/sparse.py                           # a million variables; needs 8 GB of memory
+python benchmarks/streaming.py --folder /big/disk     # writes a file of 8 GB there and deletes it afterwards
 python benchmarks/gpu.py                              # on a machine with a CUDA device and CuPy
-python benchmarks/scaling.py                          # this page, from the results that are there
+python benchmarks/scaling.py                          # this page, from the stored results
 ```
 
-Results are kept in `benchmarks/results/scaling_*.json`. A part that is run again replaces its own rows only.
+Results are stored in `benchmarks/results/scaling_*.json`. Rerunning a part replaces only its own rows.
 
 """
 
 
 def sections(sources: dict[str, dict[str, Any]], folder: Path) -> list[Section]:
-    """Return the sections whose rows are there, in the order of the page; their pictures go into a folder."""
+    """Return the sections that have rows, in the order of the page, and write their pictures into a folder."""
     dense, sparse = sources.get("dense", {}), sources.get("sparse", {})
     found = []
     for part, section in (
@@ -84,12 +85,12 @@ def summary(checks: list[Check]) -> str:
             "what": check.what,
             "target": check.target,
             "reached": check.reached,
-            "held": "yes" if check.held else "**no**",
+            "met": "yes" if check.met else "**no**",
         }
         for check in checks
     ]
-    held = sum(check.held for check in checks)
-    return f"## Targets\n\n{held} of {len(checks)} targets hold.\n\n{table(lines)}\n" if checks else ""
+    met = sum(check.met for check in checks)
+    return f"## Targets\n\n{met} of {len(checks)} targets are met.\n\n{table(lines)}\n" if checks else ""
 
 
 def main() -> None:
@@ -111,7 +112,7 @@ def main() -> None:
     texts = (INTRODUCTION, summary(checks), *(section.text for section in written))
     write_text(options.page, "\n\n".join(text.strip() for text in texts if text) + "\n")
     for check in checks:
-        print(f"{'holds ' if check.held else 'MISSED'}  {check.what}: {check.reached} (target {check.target})")
+        print(f"{'met   ' if check.met else 'MISSED'}  {check.what}: {check.reached} (target {check.target})")
 
 
 if __name__ == "__main__":

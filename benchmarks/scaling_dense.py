@@ -17,7 +17,7 @@ POWER = 3.0
 """Power of p with which elimination and refinement may grow."""
 
 LOSS = -0.005
-"""What automatic scores may lose against exact ones, in F1."""
+"""How much F1 automatic scores may lose compared with exact ones."""
 
 
 def floor(part: dict[str, Any], folder: Path) -> Section:
@@ -42,16 +42,16 @@ def floor(part: dict[str, Any], folder: Path) -> Section:
     figures.floor(rows, folder)
     text = f"""## The floor of a CPU
 
-Before anything else a Gaussian method correlates the columns (BLAS) and inverts the matrix (LAPACK). That is the floor;
-it and all beside it have {rows[0]["threads"]} threads. An elimination removes one variable after the other, each with a
-rank-one step over all that is left, and scores the candidates. The lazy rule keeps the scores of all but the neighbours
-of what was removed, and applies many steps at once; the exact rule scores all at every step. Correlation and inverse
-are not part of an elimination's time. Rule `rfd`, all pairs counted, is there for comparison.
+A Gaussian method first has to correlate the columns (BLAS) and invert the matrix (LAPACK). This is the floor.
+Everything in this section runs on {rows[0]["threads"]} threads. An elimination removes one variable after another, each
+with a rank-one update of the remaining matrix, and scores the candidates. Lazy scoring updates only the scores of the
+neighbours of a removed variable and applies many updates at once; exact scoring recomputes all scores at every step.
+The times of eliminations do not include correlation and inverse. Rule `rfd` with `pairs="all"` is shown for comparison.
 
 ![Time of eliminations as multiples of the floor](figures/scaling_floor.svg)
 
 {table(greedy)}
-Ten eliminations side by side (`beam=10`) against one. States that descend from the same state share its matrix:
+A beam of ten eliminations (`beam=10`) compared with one. States with the same parent state share its matrix:
 
 {table(beams) if beams else ""}
 {measured(part)}"""
@@ -59,7 +59,7 @@ Ten eliminations side by side (`beam=10`) against one. States that descend from 
 
 
 def learn(part: dict[str, Any], folder: Path) -> Section:
-    """`learn` beside FLOP."""
+    """`learn` compared with FLOP."""
     lines: list[Row] = []
     checks: list[Check] = []
     unfinished: list[str] = []
@@ -79,15 +79,15 @@ def learn(part: dict[str, Any], folder: Path) -> Section:
              "time / FLOP's": times["rfdag"] / times["flop-0"], "target": faster.target,
              "SHD": mean["rfdag SHD"], "FLOP's SHD (target)": mean["flop-0 SHD"],
              "F1": f"{mean['rfdag F1']:.4f}", "FLOP's F1": f"{mean['flop-0 F1']:.4f}",
-             "held": "yes" if faster.held and closer.held else "**no**"}
+             "met": "yes" if faster.met and closer.met else "**no**"}
         )  # fmt: skip
     late = f"FLOP did not finish: {'; '.join(unfinished)}.\n\n" if unfinished else ""
-    text = f"""## `learn` beside FLOP
+    text = f"""## `learn` compared with FLOP
 
-`rfdag.learn(X)` with its defaults (a portfolio of beams, refinement with restarts) beside FLOP without restarts, the
-unit of time of [the comparison with peers](accuracy.md). Each call is in a process and an environment of its own, timed
-after imports and a warm-up. SHD is that of the CPDAGs, F1 that of the skeletons. Targets: a tenth of the time, and no
-more errors.
+`rfdag.learn(X)` with its defaults (a portfolio of beams, refinement with restarts) is compared with FLOP without
+restarts, the unit of time in [the comparison of accuracy](accuracy.md). Each call runs in its own process and
+environment and is timed after imports and a warm-up. SHD compares the CPDAGs, F1 the skeletons. Targets: a tenth of the
+time and no larger SHD.
 
 {table(lines) if lines else ""}
 {late}{measured(part)}"""
@@ -95,7 +95,7 @@ more errors.
 
 
 def growth(part: dict[str, Any], folder: Path) -> Section:
-    """Time and memory of `learn` against size and density."""
+    """Time and memory of `learn` by size and density."""
     by_size = sorted((row for row in part["rows"] if row["density"] is None), key=lambda row: row["p"])
     dense = sorted(
         (row for row in part["rows"] if row["density"] is not None), key=lambda row: (row["p"], row["density"])
@@ -119,15 +119,15 @@ def growth(part: dict[str, Any], folder: Path) -> Section:
         power = exponent([row["p"] for row in by_size], [row["elimination + refinement (s)"] for row in by_size])
         check = at_most("power of p with which elimination and refinement grow", power, POWER)
         checks.append(check)
-        words = "held" if check.held else "**missed**"
+        words = "met" if check.met else "**missed**"
         fitted = (
-            f"Fitted over all sizes, the two grow with p to the power {power:.2f} (target {check.target}: {words}).\n"
+            f"Fitted over all sizes, elimination and refinement together grow with p to the power {power:.2f} "
+            f"(target {check.target}: {words}).\n"
         )
     names = ("p", "n", "density", "elimination (s)", "refinement (s)", "learn (s)", "peak memory (GB)", "F1", "SHD")
     shown = [row | {"F1": f"{row['F1']:.4f}"} for row in dense]
     against_density = (
-        "Against density, with n = 20p rows; with 2p a dense graph could not be told from a sparse one:\n\n"
-        f"{table(shown, names)}\n"
+        f"By density, with n = 20p rows, because 2p rows are too few for dense graphs:\n\n{table(shown, names)}\n"
         if dense
         else ""
     )
@@ -135,8 +135,8 @@ def growth(part: dict[str, Any], folder: Path) -> Section:
     text = f"""## Growth
 
 `rfdag.learn(X)` with its defaults: three settings, each with a beam of at least eight states, whose elimination is
-cubic in p, and a refinement with restarts. Each run is a process and a graph of its own. Correlation and inverse are in
-the time of learn as a whole.
+cubic in p, and a refinement with restarts. Each run has its own process and graph. The time of learn includes
+correlation and inverse.
 
 ![Seconds against the number of variables, and against density](figures/scaling_growth.svg)
 
@@ -156,9 +156,9 @@ def small(part: dict[str, Any], folder: Path) -> Section:
         lines.append({"what": f"`{row['what']}`", "median": f"{number(row['time'])} {row['unit']}", **verdict(check)})
     text = f"""## Small problems
 
-A warm call on 20 variables and 40 rows, at density ½ and 2/p, without refinement; and the import in a fresh
-interpreter, less what an empty one takes. The import loads nothing heavy; the first use of a name does, and is told
-beside it.
+The first rows time a warm call on 20 variables and 40 rows, at density ½ and 2/p, without refinement. The last rows
+time the import in a fresh interpreter, minus the start of the interpreter. Heavy libraries are loaded when a name is
+first used, so the time with the first use is listed separately.
 
 {table(lines)}
 {measured(part)}"""
@@ -189,13 +189,14 @@ def rescoring(part: dict[str, Any], folder: Path) -> Section:
     graphs = max(row["graphs"] for row in part["rows"])
     verdict_of_all = (
         f"The worst is {check.reached}, on {worst['workload']} {'with' if worst['refine'] else 'without'} refinement: "
-        f"{'held' if check.held else '**missed**'}."
+        f"{'met' if check.met else '**missed**'}."
     )
     text = f"""## Exact and lazy scores
 
 F1 of the skeleton with `rescoring="exact"`, `"lazy"` and `"auto"`, which is lazy on sparse graphs and exact on dense
-ones: means over up to {graphs} graphs of seed {worst["seed"]}, on every workload of [the comparison with
-peers](accuracy.md), without refinement (`refine=False`) and with. Target: auto nowhere below exact by more than .005.
+ones. The numbers are means over up to {graphs} graphs of seed {worst["seed"]} for each workload of [the comparison of
+accuracy](accuracy.md), with and without refinement (`refine=False`). Target: auto is nowhere more than .005 below
+exact.
 {verdict_of_all}
 
 ![F1 of auto minus F1 of exact, by workload](figures/scaling_rescoring.svg)

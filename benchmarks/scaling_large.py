@@ -1,4 +1,4 @@
-"""The sections of docs/scaling.md about what is too large for the dense engine or one CPU."""
+"""The sections of docs/scaling.md about problems too large for the dense engine or one CPU."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from scaling_text import NOTHING, Check, Section, at_most, measured, number, tab
 
 SPARSE_SECONDS = {100_000: 5.0, 1_000_000: 60.0}
 SPARSE_MEMORY = 8.0
-"""Seconds and gigabytes in which oracle DAGs of those sizes are to be ordered."""
+"""Limits of time and memory, in seconds and gigabytes, for ordering oracle DAGs of these sizes."""
 
 GPU_SECONDS = {10_000: 3.0, 20_000: 12.0}
 GPU_WHOLE = 1.3
-"""Seconds of an elimination on a GPU, and how many times that with correlation and inverse."""
+"""Limit of time of an elimination on a GPU, in seconds, and its multiple with correlation and inverse."""
 
 STREAM_MEMORY = 1.0
-"""Gigabytes in which a Parquet file of any length is to be read and summed up."""
+"""Limit of memory for reading and summarising a Parquet file of any length, in gigabytes."""
 
 
 def sparse(content: dict[str, Any], folder: Path) -> Section:
@@ -27,7 +27,7 @@ def sparse(content: dict[str, Any], folder: Path) -> Section:
     checks: list[Check] = []
     tables = []
     titles = {
-        "oracle": "DAGs of average degree 4 as exact oracles",
+        "oracle": "DAGs with average degree 4 as exact oracles",
         "precision": "Exact precision matrices of such DAGs",
     }
     for name, rows in parts.items():
@@ -40,7 +40,7 @@ def sparse(content: dict[str, Any], folder: Path) -> Section:
                 within = at_most(f"sparse DAG, p = {number(row['p'])}", row["peak memory (GB)"], SPARSE_MEMORY, " GB")
                 checks += [in_time, within]
                 line["target"] = f"{in_time.target}, {within.target}"
-                line["held"] = "yes" if in_time.held and within.held else "**no**"
+                line["met"] = "yes" if in_time.met and within.met else "**no**"
             lines.append(line)
         power = content[name].get("exponent")
         grows = f" Time grows with p to the power {power}." if power is not None else ""
@@ -48,9 +48,9 @@ def sparse(content: dict[str, Any], folder: Path) -> Section:
     figures.sparse(parts, SPARSE_SECONDS, folder)
     text = """## Sparse input
 
-`rfdag.learn` on SciPy sparse arrays: checks, elimination and result, no p × p array anywhere. Removing a variable
-touches only pairs of its neighbours, so what counts is the size of neighbourhoods and not p. The floor of a DAG is what
-SciPy takes to moralise it, A + Aᵀ + A Aᵀ.
+`rfdag.learn` on SciPy sparse arrays, including checks and the result, never allocates a p × p array. Removing a
+variable affects only pairs of its neighbours, so the cost depends on the size of neighbourhoods, not on p. The floor
+for a DAG is the time that SciPy takes to moralise it, A + Aᵀ + A Aᵀ. "Before" is the memory in use before the call.
 
 ![Seconds and gigabytes against the number of variables](figures/scaling_sparse.svg)
 
@@ -64,20 +64,27 @@ def blocks(content: dict[str, Any], folder: Path) -> Section:
     lines = [{column: entry for column, entry in row.items() if column != "kind"} for row in part["rows"]]
     text = f"""## Many columns in blocks
 
+<<<<<<< HEAD
 `blocks=True` screens correlations tile by tile, takes the connected components as blocks and learns each with
 the dense engine (here `beam=1, restarts=0`). The data: independent blocks of 1 to 500 columns, Erdős–Rényi of average
 degree 4 within each, weights ±[.25, 1], unit noise. The order error is the share of compelled true edges that the order
 turns round. Blocks that chance joins are learnt as one. There is no target of time, only that it can be done.
+=======
+`blocks=True` screens correlations tile by tile, takes the connected components as blocks and learns each with
+the dense engine (here `beam=1, restarts=0`). The data have independent blocks of 1 to 500 columns, each an Erdős–Rényi
+graph with average degree 4, weights ±[.25, 1] and unit noise. The order error is the share of compelled true edges that
+the order reverses. Blocks that are correlated by chance are learned as one. There is no target for the time.
+>>>>>>> docs2
 
 {table(lines, digits=5)}
 {measured(part)}"""
     return Section(text)
 
 
-OF_WHOLE_CALLS = """The whole call `learn(X, device="cuda", beam=1, refine=False, parents="threshold")`, three settings
-of the rule each scored by BIC and the winner's elimination told step by step. Scores and the telling are the host's
-work, and take most of the time: there is more to gain here than on the device. (From 3000 variables on there is one
-setting by now, and a third of the scores.)"""
+OF_WHOLE_CALLS = """The whole call `learn(X, device="cuda", beam=1, refine=False, parents="threshold")` tries three
+settings of the rule, scores each by BIC and records the steps of the best elimination. The scores and the trace are
+computed on the host and take most of the time, so there is more to gain here than on the device. (Since this was
+measured, problems with 3000 variables or more use one setting, and need a third of the scores.)"""
 
 
 def gpu(content: dict[str, Any], folder: Path) -> Section:
@@ -96,11 +103,11 @@ def gpu(content: dict[str, Any], folder: Path) -> Section:
                             round(GPU_WHOLE * bound, 3), " s")  # fmt: skip
             checks += [alone, whole]
             line["target: lazy, all"] = f"{alone.target}, {whole.target}"
-            line["held"] = "yes" if alone.held and whole.held else "**no**"
+            line["met"] = "yes" if alone.met and whole.met else "**no**"
         lines.append(line)
     columns = {
-        "p": "p", "exact (s)": "exact", "its floor (s)": "floor of exact", "exact / floor": "ratio of exact",
-        "steps at once": "steps between scores", "lazy (s)": "lazy", "its floor (s), lazy": "floor of lazy",
+        "p": "p", "exact (s)": "exact", "exact floor (s)": "floor of exact", "exact / floor": "ratio of exact",
+        "steps per batch": "steps between scores", "lazy (s)": "lazy", "lazy floor (s)": "floor of lazy",
         "lazy / floor": "ratio of lazy",
     }  # fmt: skip
     floors = [{title: row.get(name) for title, name in columns.items()} for row in by_part]
@@ -123,26 +130,26 @@ def gpu(content: dict[str, Any], folder: Path) -> Section:
     ]
     if by_part:
         figures.gpu(by_part, GPU_SECONDS, folder)
-    same = f"Orders beside the CPU's, on the same data:\n\n{table(agreement)}\n" if agreement else ""
+    same = f"Orders compared with those of the CPU, on the same data:\n\n{table(agreement)}\n" if agreement else ""
     calls = f"{OF_WHOLE_CALLS}\n\n{table(called)}\n" if called else ""
-    rest = f"Other rules, seconds of the elimination alone:\n\n{table(others)}\n" if others else ""
+    rest = f"Other rules, elimination only:\n\n{table(others)}\n" if others else ""
     bandwidth = number(about["copy bandwidth, TB/s"])
     cuda = f"{about['cuda'] // 1000}.{about['cuda'] % 1000 // 10}"
     tests = f" Tests on that machine: {about['tests']}." if "tests" in about else ""
     text = f"""## GPU
 
-`device="cuda"`, double precision, degree 8, n = 2p: seconds from rows on the host to an order, part by part. "All" is
-correlation, inverse and lazy elimination; "moments" includes the transfer of the rows. Exact eliminations above
-p = 10 000, other rules and wider beams ran once; all else is a median.
+Times in seconds with `device="cuda"`, double precision, degree 8 and n = 2p, from rows on the host to an order, by
+part. "All" is correlation, inverse and lazy elimination; "moments" includes the transfer of the rows. Exact
+eliminations above p = 10 000, other rules and wider beams were run once; all other times are medians.
 
 Measured on {about["date"]}: {about["device"]}, CUDA {cuda}, CuPy {about["cupy"]}.{tests}
 
 ![Seconds on a GPU against the number of variables](figures/scaling_gpu.svg)
 
 {table(lines)}
-The floor is the bytes moved over the bandwidth of a copy within the device, {bandwidth} TB/s in the same run: each
-exact step reads and writes what is left of one triangle, 8p³/3 bytes in all; the lazy rule does so once for as many
-steps as the table says.
+The floor is the number of bytes moved divided by the bandwidth of a copy within the device, {bandwidth} TB/s in the
+same run. Each exact step reads and writes the remaining part of one triangle, 8p³/3 bytes in total; lazy scoring does
+so once per batch of steps, whose size is in the table.
 
 {table(floors)}
 {calls}{rest}{same}"""
@@ -162,10 +169,11 @@ def streaming(content: dict[str, Any], folder: Path) -> Section:
         lines.append({**row, **verdict(check)})
     text = f"""## Data larger than memory
 
-Correlations of {content["columns"]} columns, read once in pieces and summed up by merged triangular factors. Every run
-is a process of its own; where an address space is named, it is limited to that, below the size of the file. The floor
-is reading the same file with pyarrow (or Dask) and doing nothing. All columns have a mean of a million times their
-scale; the largest error is that of any correlation. Target: at most 1 GB of memory for Parquet.
+Correlations of {content["columns"]} columns, read once in batches and accumulated as merged triangular factors. Every
+run has its own process. Where the table gives an address space, the process is limited to that, less than the size of
+the file. The floor is reading the same file with pyarrow (or Dask) and doing nothing else. All columns have a mean of a
+million times their scale; the largest error is the maximum over all correlations. Target: at most 1 GB of memory for
+Parquet.
 
 {table(lines)}
 *{content["about"].strip("*")}*
@@ -174,7 +182,7 @@ scale; the largest error is that of any correlation. Target: at most 1 GB of mem
 
 
 def memory(sources: dict[str, dict[str, Any]]) -> Section:
-    """Collect the peaks of memory of all that was measured."""
+    """Collect the peak memory of all measurements."""
     lines: list[Row] = []
 
     def add(what: str, size: str, row: Row, peak: str, before: str | None = None) -> None:
@@ -197,8 +205,8 @@ def memory(sources: dict[str, dict[str, Any]]) -> Section:
         return Section("")
     text = f"""## Memory
 
-Peaks of whole processes, libraries included. What was there before the call is data, interpreter and compiled kernels.
-A beam of width B over p variables holds up to 2 B p² doubles.
+Peak memory of whole processes, including libraries. Memory in use before the call holds the data, the interpreter and
+compiled kernels. A beam of width B over p variables holds up to 2 B p² doubles.
 
 {table(lines)}"""
     return Section(text)

@@ -1,4 +1,4 @@
-"""The pieces that docs/scaling.md is made of: sections, targets, tables."""
+"""The parts of docs/scaling.md: sections, targets and tables."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ NOTHING = "–"
 
 
 class Check(NamedTuple):
-    """A target and what was reached."""
+    """A target and the value that was reached."""
 
     what: str
     target: str
     reached: str
-    held: bool
+    met: bool
 
 
 class Section(NamedTuple):
-    """A piece of the page, and the targets it tells of."""
+    """A section of the page, and the targets that it reports."""
 
     text: str
     checks: Sequence[Check] = ()
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Return a number for people.
+    """Return a number as readable text.
 
     >>> number(0.012345), number(20000), number(1234.5)
     ('0.0123', '20 000', '1234')
@@ -41,7 +41,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def signed(value: float, digits: int = 4) -> str:
-    """Return a difference for people.
+    """Return a difference as readable text.
 
     >>> signed(-0.00471)
     '−0.0047'
@@ -50,26 +50,26 @@ def signed(value: float, digits: int = 4) -> str:
 
 
 def at_most(what: str, value: float, bound: float, unit: str = "") -> Check:
-    """Return a check of a value against its largest."""
+    """Return a check of a value against an upper bound."""
     return Check(what, f"≤ {number(bound)}{unit}", f"{number(value)}{unit}", value <= bound)
 
 
 def verdict(check: Check | None) -> Row:
-    """Return the last columns of a table's row."""
+    """Return the last columns of a row of a table."""
     if check is None:
-        return {"target": NOTHING, "held": NOTHING}
-    return {"target": check.target, "held": "yes" if check.held else "**no**"}
+        return {"target": NOTHING, "met": NOTHING}
+    return {"target": check.target, "met": "yes" if check.met else "**no**"}
 
 
 def measured(part: dict[str, Any]) -> str:
-    """Return when, where and with which sources the rows of a part were made."""
+    """Return when, where and with which sources the rows of a part were measured."""
     versions = sorted({f"{row['version']} ({row['date']})" for row in part["rows"] if "version" in row})
     sources = f" Sources: {', '.join(versions)}." if versions else ""
     return f"*{part['provenance'].strip('*').rstrip()}{sources}*\n"
 
 
 def table(rows: Sequence[Row], columns: Sequence[str] | None = None, digits: int = 3) -> str:
-    """Return rows as Markdown, numbers for people; columns that a row lacks stay empty."""
+    """Return rows as Markdown with readable numbers; columns that a row lacks stay empty."""
     names = columns or list(dict.fromkeys(name for row in rows for name in row))
 
     def shown(entry: str | float | None) -> str:
