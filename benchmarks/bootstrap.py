@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rfdag.methods.whole import learn_whole
 
 import rfdag
 from measurement import Work, alternate
@@ -26,7 +27,6 @@ from rfdag.bootstrapping.frequencies import Bootstrap
 from rfdag.bootstrapping.resampling import Sampling, drawn_moments, standardised
 from rfdag.graphs import cpdag
 from rfdag.methods.settings import Settings
-from rfdag.methods.whole import learn_whole
 from rfdag.orders.portfolio import NARROWEST
 from rfdag.runtime.deadline import Deadline
 from rfdag.runtime.progress import Progress

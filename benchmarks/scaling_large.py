@@ -64,17 +64,10 @@ def blocks(content: dict[str, Any], folder: Path) -> Section:
     lines = [{column: entry for column, entry in row.items() if column != "kind"} for row in part["rows"]]
     text = f"""## Many columns in blocks
 
-<<<<<<< HEAD
-`blocks=True` screens correlations tile by tile, takes the connected components as blocks and learns each with
-the dense engine (here `beam=1, restarts=0`). The data: independent blocks of 1 to 500 columns, Erdős–Rényi of average
-degree 4 within each, weights ±[.25, 1], unit noise. The order error is the share of compelled true edges that the order
-turns round. Blocks that chance joins are learnt as one. There is no target of time, only that it can be done.
-=======
 `blocks=True` screens correlations tile by tile, takes the connected components as blocks and learns each with
 the dense engine (here `beam=1, restarts=0`). The data have independent blocks of 1 to 500 columns, each an Erdős–Rényi
 graph with average degree 4, weights ±[.25, 1] and unit noise. The order error is the share of compelled true edges that
 the order reverses. Blocks that are correlated by chance are learned as one. There is no target for the time.
->>>>>>> docs2
 
 {table(lines, digits=5)}
 {measured(part)}"""

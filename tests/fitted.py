@@ -9,6 +9,8 @@ import numpy as np
 from rfdag import Result
 from rfdag.evidence.moments import Moments
 from rfdag.graphs import topological_order
+from rfdag.input.description import Description
+from rfdag.methods.settings import Settings
 
 
 def fitted(dag, moments, kind="data"):
@@ -19,8 +21,10 @@ def fitted(dag, moments, kind="data"):
         "dag": np.array(dag, np.int8),
         "moments": moments,
         "n_samples": moments.n_samples,
-        "input": kind,
+        "settings": Settings(description=Description(input=kind)),
         "gamma": 0.0,
+        "path": (),
+        "means": moments.means,
         "warnings": (),
     }
     empty = {entry.name: None for entry in dataclasses.fields(Result)}

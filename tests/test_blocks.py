@@ -18,6 +18,7 @@ from rfdag.errors import DataError, FileError, NumericalWarning, OptionError
 from rfdag.evidence import screening
 from rfdag.evidence.screening import clear_correlation, find_blocks
 from rfdag.methods import blocks as blocks_
+from rfdag.methods import preflight
 from rfdag.simulate import block_dag, linear_sem, sample
 
 SIZES = [1, 12, 20, 3, 1, 30]
@@ -84,7 +85,7 @@ def test_constant_columns_are_named():
         rfdag.learn(table, names=list("abc"), blocks=True)
 
 
-@pytest.mark.parametrize("options", [{}, {"rule": "rfd"}, {"rule": "min-degree"}])
+@pytest.mark.parametrize("options", [{}, {"method": "rfd"}, {"method": "min-degree"}])
 def test_each_block_is_learnt_as_if_alone(rows, options):
     found = rfdag.learn(rows, blocks=True, **options)
     assert isinstance(found.dag, sparse.csr_array)
@@ -105,7 +106,7 @@ def test_each_block_is_learnt_as_if_alone(rows, options):
     assert sorted(found.order) == list(range(rows.shape[1]))
     assert sorted(found.trace.node.tolist()) == list(range(rows.shape[1]))
     assert (np.diff(found.trace.search) >= 0).all()
-    if found.settings.by_bic:
+    if found.method.by_bic:
         assert found.score == pytest.approx(total)
     else:
         assert found.score is None
@@ -125,26 +126,29 @@ def test_a_joined_result_can_be_kept(rows, tmp_path):
     loaded = rfdag.load(found.save(tmp_path / "result.json"))
     assert loaded.edges == found.edges
     assert loaded.order == found.order
-    assert loaded.settings.precision == "blocks"
+    assert loaded.settings.estimation.blocks is True
     assert found.moments is None
 
 
 def test_auto_is_blocks_where_a_matrix_does_not_fit(rows, monkeypatch):
     p = rows.shape[1]
     assert rfdag.learn(rows).moments is not None
-    monkeypatch.setattr(blocks_, "TRIFLE", 0)
-    monkeypatch.setattr(blocks_, "available_memory", lambda: 8 * 8.0 * p**2 - 1)
+    monkeypatch.setattr(preflight, "TRIFLE", 0)
+    matrices = preflight.matrices_of(rfdag.Soft())
+    monkeypatch.setattr(preflight, "available_memory", lambda: matrices * 8.0 * p**2 - 1)
     with pytest.warns(NumericalWarning, match=f"{p} columns are more than fit.*blocks"):
         found = rfdag.learn(rows)
     assert sparse.issparse(found.dag)
-    monkeypatch.setattr(blocks_, "available_memory", lambda: 8 * 8.0 * 10**2)
+    monkeypatch.setattr(preflight, "available_memory", lambda: matrices * 8.0 * 10**2)
     with pytest.raises(OptionError, match=r"block of correlated columns has \d+.*up to 10 fit.*input='precision'"):
         rfdag.learn(rows)
 
 
 def test_options_that_do_not_go_with_blocks(rows, tmp_path):
-    with pytest.raises(OptionError, match="'auto', 'dense' or 'blocks'"):
-        rfdag.learn(rows, precision="sparse")
+    with pytest.raises(OptionError, match="blocks is True, False or 'auto', not 'sparse'"):
+        rfdag.learn(rows, blocks="sparse")
+    with pytest.raises(OptionError, match=r"'sample', 'averaged', not 'blocks'. .*blocks=True"):
+        rfdag.learn(rows, blocks=True)
     with pytest.raises(OptionError, match="single one"):
         rfdag.learn(rows, blocks=True, penalty=[1, 2])
     with pytest.raises(OptionError, match="Blocks are found in data"):
@@ -173,10 +177,10 @@ def test_warnings_of_blocks_are_joined():
 
 def test_many_warnings_are_counted():
     alone = blocks_._Part(np.arange(1), None, np.ones(1))
-    found = [SimpleNamespace(notes=(f"doubt {at}",)) for at in range(9)]
+    found = [SimpleNamespace(warnings=(f"warning {at}",)) for at in range(9)]
     parts = [blocks_._Part(alone.columns, each, alone.variances) for each in found]
     assert blocks_._summary([*parts, alone]) == (
-        *(f"doubt {at}" for at in range(5)),
+        *(f"warning {at}" for at in range(5)),
         "9 of 10 blocks have warnings of this kind.",
     )
 
@@ -189,10 +193,10 @@ def test_a_time_limit_is_shared_out(rows):
 def test_a_failing_block_stops_the_others(rows, monkeypatch):
     stopped = threading.Event()
 
-    def learn_one(table, columns, settings, threads, deadline, knowledge):
+    def learn_one(evidence, columns, method, run):
         if len(columns) == max(map(len, components(rows))):
             raise KeyboardInterrupt
-        while not deadline.passed():
+        while not run.deadline.passed():
             pass
         stopped.set()
         return blocks_._Part(columns, None, np.ones(len(columns)))
@@ -207,7 +211,7 @@ def test_a_lost_block_names_its_columns(rows, monkeypatch):
     def lose(*arguments, **options):
         raise blocks_.LostPrecision(0, 1)
 
-    monkeypatch.setattr(blocks_, "learn_whole", lose)
+    monkeypatch.setattr(rfdag.Soft, "find", lose)
     table = rows[:, next(block for block in components(rows) if len(block) == 3)]
     with pytest.raises(rfdag.errors.NumericalError, match="'c' and 'd'"):
         rfdag.learn(

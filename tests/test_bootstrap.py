@@ -17,12 +17,10 @@ from rfdag.bootstrapping.resampling import Sampling, drawn_moments, standardised
 from rfdag.errors import DataError, DeviceError, FileError, NumericalWarning, OptionError
 from rfdag.evidence.moments import Moments
 from rfdag.graphs import cpdag, descendants, find_cycle, markov_equivalent, topological_order
-from rfdag.methods.searching import INTERRUPTED
 from rfdag.methods.settings import Settings
-from rfdag.methods.whole import learn_whole
 
 # Hard counts need no compiled beam, and are as good for counting.
-QUICK = {"rule": "rfd", "alpha": 0.001}
+QUICK = {"method": "rfd", "alpha": 0.001}
 DAG = np.array([[0, 0, 1, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]])
 NAMES = ["a", "b", "c", "d", "alone"]
 
@@ -102,7 +100,7 @@ def test_a_corrected_draw_is_worth_half():
     assert Sampling(corrected=False).worth(counts) == 10_000
     assert Sampling().worth(counts) == int(10_000**2 / (counts**2).sum())
     assert Sampling().worth(counts) == pytest.approx(5000, rel=0.05)
-    half = Sampling("subsample")
+    half = Sampling(sampling="subsample")
     assert half.worth(half.counts(10_000, np.random.default_rng(0))) == 5000
 
 
@@ -314,14 +312,16 @@ def test_a_stopped_command_says_what_is_kept(run, table, tmp_path, monkeypatch):
 def test_runs_have_narrow_beams_unless_a_width_is_given(rows, monkeypatch):
     widths = []
 
-    def learn(moments, settings, *arguments):
-        widths.append(settings.beam)
-        return learn_whole(moments, settings, *arguments)
+    learn = rfdag.Soft.learn
 
-    monkeypatch.setattr(bootstrapping, "learn_whole", learn)
-    for given in ({}, {"beam": 2}, {"beam": "auto"}):
+    def noted(method, evidence, run):
+        widths.append(method.beam)
+        return learn(method, evidence, run)
+
+    monkeypatch.setattr(rfdag.Soft, "learn", noted)
+    for given in ({}, {"beam": 2}, {"beam": "auto"}, {"method": rfdag.Soft(beam=3)}):
         rfdag.bootstrap(rows, runs=1, n_jobs=1, **given)
-    assert widths == [8, 2, "auto"]
+    assert widths == ["auto", 8, 2, 2, "auto", "auto", 3, 3]
 
 
 @pytest.mark.parametrize(("p", "n"), [(10, 26), (10, 30), (6, 24)])
@@ -336,10 +336,12 @@ def test_draws_with_too_few_rows_are_made_again(p, n):
 
 
 def test_an_interrupted_plain_run_is_not_gone_on_from(rows, monkeypatch):
-    def interrupted(*arguments, **options):
-        return replace(learn_whole(*arguments, **options), notes=(INTERRUPTED,))
+    learn = rfdag.Rfd.learn
 
-    monkeypatch.setattr("rfdag.learning.learn_whole", interrupted)
+    def interrupted(method, evidence, run):
+        return replace(learn(method, evidence, run), interrupted=True, warnings=("The search was interrupted.",))
+
+    monkeypatch.setattr(rfdag.Rfd, "learn", interrupted)
     monkeypatch.setattr(bootstrapping._Plan, "run", lambda *arguments: pytest.fail("a run began"))
     with pytest.warns(NumericalWarning), pytest.raises(KeyboardInterrupt):
         rfdag.bootstrap(rows, runs=3, n_jobs=1, **QUICK)
@@ -507,11 +509,11 @@ def test_a_resample_of_too_few_rows():
     with pytest.raises(DataError, match=r"Of 30 rows .* about 19 are different ones, too few for .* 20 columns"):
         Sampling(corrected=False).require(30, 20, Settings())
     Sampling().require(30, 20, Settings())
-    Sampling("subsample").require(30, 20, Settings())
+    Sampling(sampling="subsample").require(30, 20, Settings())
     Sampling(corrected=False).require(20, 20, Settings())
     Sampling(corrected=False).require(60, 20, Settings())
     with pytest.raises(DataError, match=r"A run of this bootstrap counts for 15 of the 30 rows"):
-        Sampling().require(30, 20, Settings(method="rfd"))
+        Sampling().require(30, 20, Settings(rfdag.Rfd()))
 
 
 def test_what_has_no_rows(rows):

@@ -192,10 +192,10 @@ def test_a_suggested_bootstrap_carries_the_options_of_the_run():
 @pytest.mark.parametrize(
     "options",
     [
-        {"rule": "rfd", "depth": 2},
-        {"rule": "rfd", "pairs": "neighbours"},
-        {"rule": "gsp", "runs": 2},
-        {"rule": "gsp", "initial": "min-degree"},
+        {"method": "rfd", "depth": 2},
+        {"method": "rfd", "pairs": "neighbours"},
+        {"method": "gsp", "runs": 2},
+        {"method": "gsp", "initial": "min-degree"},
         {"parents": "threshold", "refine": False},
         {"rescoring": "exact"},
     ],

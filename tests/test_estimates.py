@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import rfdag
+from rfdag import Gsp, Rfd, Soft
 from rfdag.errors import OptionError
 from rfdag.methods import preflight as estimates
 from rfdag.methods.preflight import estimate
@@ -20,18 +21,20 @@ from rfdag.simulate import linear_sem, random_dag, sample
 
 SETTINGS = [
     Settings(),
-    Settings(method="rfd"),
-    Settings(method="soft", beam=16, restarts=0),
-    Settings(method="soft", refine=False),
-    Settings(method="gsp", runs=3),
-    Settings(penalty=(1.0, 2.0, 4.0)),
+    Settings(Rfd()),
+    Settings(Soft(beam=16, restarts=0)),
+    Settings(Soft(refine=False)),
+    Settings(Gsp(runs=3)),
+    Settings(Soft(penalty=(1.0, 2.0, 4.0))),
 ]
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_more_work_is_expected_to_take_longer(settings):
-    def seconds(rows, columns, **changes):
-        return estimate(rows, columns, replace(settings, **changes)).seconds
+    def seconds(rows, columns, time_limit=None, **changes):
+        running = replace(settings.running, time_limit=time_limit)
+        changed = replace(settings, method=replace(settings.method, **changes), running=running)
+        return estimate(rows, columns, changed).seconds
 
     times = [seconds(2 * p, p) for p in (10, 100, 1000, 10_000)]
     assert all(math.isfinite(time) and time > 0 for time in times)
@@ -40,7 +43,7 @@ def test_more_work_is_expected_to_take_longer(settings):
     sizes = [estimate(2 * p, p, settings).bytes for p in (10, 100, 1000, 10_000)]
     assert sizes == sorted(sizes)
     assert estimate(2000, 1000, settings, threads=4).seconds < estimate(2000, 1000, settings).seconds
-    if settings.rule == "soft":
+    if settings.method.name == "soft":
         assert seconds(2000, 1000, beam=64) > seconds(2000, 1000, beam=1)
         assert seconds(10**5, 10**4, time_limit=1.0) <= 4.0
 
@@ -48,9 +51,9 @@ def test_more_work_is_expected_to_take_longer(settings):
 @pytest.mark.parametrize(
     ("settings", "p"),
     [
-        (Settings(method="rfd"), 300),
-        (Settings(method="soft", beam=8, refine=False), 120),
-        (Settings(method="soft", beam=32, restarts=0), 120),
+        (Settings(Rfd()), 300),
+        (Settings(Soft(beam=8, refine=False)), 120),
+        (Settings(Soft(beam=32, restarts=0)), 120),
     ],
 )
 def test_memory_is_within_a_factor_of_two(settings, p):
@@ -59,7 +62,7 @@ def test_memory_is_within_a_factor_of_two(settings, p):
     rfdag.learn(rows, **options)
     tracemalloc.start()
     try:
-        rfdag.learn(rows, **options)
+        rfdag.learn(rows, settings.method)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -69,7 +72,7 @@ def test_memory_is_within_a_factor_of_two(settings, p):
 
 def test_a_long_run_is_announced_and_a_short_one_is_not(caplog):
     said = []
-    check = estimates.forewarned(lambda rows, columns: None, Settings(), 1, said.append)
+    check = estimates.Preflight(Settings(), 1, said.append).check
     with caplog.at_level(logging.INFO, logger="rfdag"):
         check(100, 10)
         assert said == []
@@ -88,26 +91,26 @@ def test_what_cannot_fit_is_refused_before_any_work(monkeypatch):
     with pytest.raises(OptionError, match=r"100 columns need .*matrices.*enough for \d+ columns.*blocks=True"):
         rfdag.learn(rows, blocks=False)
     # The size that is named does fit, and one more does not.
-    settings = Settings(method="rfd")
+    method = Rfd()
     with pytest.raises(OptionError, match=r"enough for (\d+) columns") as refusal:
-        estimates.require_fit(10_000, settings)
+        estimates.require_fit(10_000, method)
     most = int(str(refusal.value).split("enough for ")[1].split()[0])
-    estimates.require_fit(most, settings)
+    estimates.require_fit(most, method)
     with pytest.raises(OptionError, match="columns need"):
-        estimates.require_fit(most + 1, settings)
+        estimates.require_fit(most + 1, method)
 
 
 def test_a_beam_that_cannot_fit_names_one_that_does(monkeypatch):
     for module in (memory, estimates):
         monkeypatch.setattr(module, "available_memory", lambda: 2e9)
         monkeypatch.setattr(module, "TRIFLE", 0)
-    settings = Settings(beam=10_000)
+    method = Soft(beam=10_000)
     with pytest.raises(OptionError, match=r"beam of width 10000 over 200 variables.*Use beam=\d+ or less") as refusal:
-        estimates.require_fit(200, settings)
+        estimates.require_fit(200, method)
     widest = int(str(refusal.value).split("Use beam=")[1].split()[0])
-    estimates.require_fit(200, Settings(beam=widest))
+    estimates.require_fit(200, Soft(beam=widest))
     with pytest.raises(OptionError, match="beam of width"):
-        estimates.require_fit(200, Settings(beam=widest + 1))
+        estimates.require_fit(200, Soft(beam=widest + 1))
 
 
 def test_free_memory_is_the_least_of_what_the_limits_leave(tmp_path, monkeypatch):

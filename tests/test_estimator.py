@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import rfdag
-from rfdag import RFD
+from rfdag import RFD, Rfd, Soft
 from rfdag.simulate import linear_sem, random_dag, sample
 
 EXPECTED_FAILURES: dict[str, str] = {}
@@ -33,8 +33,8 @@ def sem():
 
 def test_attributes_are_the_results(sem):
     frame = pd.DataFrame(sample(sem, 500, rng=2), columns=list("abcdef"))
-    options = {"rule": "rfd", "depth": 2, "alpha": 0.01}
-    found, expected = RFD(**options).fit(frame), rfdag.learn(frame, **options)
+    options = {"method": "rfd", "depth": 2, "alpha": 0.01}
+    found, expected = RFD(method=Rfd(depth=2, alpha=0.01)).fit(frame), rfdag.learn(frame, **options)
     assert tuple(found.order_) == expected.order
     assert [frame.columns[at] for at in found.causal_order_] == list(expected.order)
     np.testing.assert_array_equal(found.dag_, expected.dag)
@@ -75,18 +75,19 @@ def test_score_is_the_gaussian_log_likelihood(sem):
 
 def test_grid_search_prefers_a_level_that_fits(sem):
     rows = sample(sem, 300, rng=5)
-    search = GridSearchCV(RFD(method="rfd"), {"alpha": [1e-300, 1e-3]}, cv=3).fit(rows)
-    assert search.best_params_ == {"alpha": 1e-3}
+    search = GridSearchCV(RFD(method="rfd"), {"method__alpha": [1e-300, 1e-3]}, cv=3).fit(rows)
+    assert search.best_params_ == {"method__alpha": 1e-3}
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    search = GridSearchCV(RFD(), {"penalty": [2.0, 1e6]}, cv=3).fit(rows)
-    assert search.best_params_ == {"penalty": 2.0}
+    search = GridSearchCV(RFD(), {"method__penalty": [2.0, 1e6]}, cv=3).fit(rows)
+    assert search.best_params_ == {"method__penalty": 2.0}
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
 def test_pipelines_and_clones(sem):
     rows = sample(sem, 300, rng=6)
-    pipeline = make_pipeline(StandardScaler(), RFD(beam=4)).fit(rows)
-    np.testing.assert_array_equal(pipeline[-1].dag_, RFD(beam=4).fit(rows).dag_)
-    assert clone(RFD(beam=3)).beam == 3
+    pipeline = make_pipeline(StandardScaler(), RFD(method=Soft(beam=4))).fit(rows)
+    np.testing.assert_array_equal(pipeline[-1].dag_, RFD(method=Soft(beam=4)).fit(rows).dag_)
+    assert clone(RFD(method=Soft(beam=3))).method.beam == 3
+    assert clone(RFD()).set_params(method__beam=5).method == Soft(beam=5)
     with pytest.raises(NotFittedError):
         RFD().score(rows)

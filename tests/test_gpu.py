@@ -210,11 +210,11 @@ def test_dense_graphs_have_more_neighbours_than_room_in_shared_memory(monkeypatc
     [
         {},
         {"beam": 1},
-        {"rule": "rfd"},
-        {"rule": "rfd", "depth": 2, "pairs": "neighbours"},
-        {"rule": "min-fill"},
-        {"rule": "gsp"},
-        {"rule": "random", "random_state": 3},
+        {"method": "rfd"},
+        {"method": "rfd", "depth": 2, "pairs": "neighbours"},
+        {"method": "min-fill"},
+        {"method": "gsp"},
+        {"method": "random", "random_state": 3},
     ],
 )
 def test_learn_gives_the_answer_of_the_cpu(options):

@@ -287,26 +287,26 @@ def test_the_class_under_tiers_of_some_variables(data: st.DataObject) -> None:
 
 
 DATA = [
-    {"rule": "soft", "beam": 2, "restarts": 1},
-    {"rule": "soft", "beam": 2, "rescoring": "lazy", "refine": False},
-    {"rule": "soft", "beam": 2, "refine": False, "parents": "threshold"},
-    {"rule": "rfd"},
-    {"rule": "rfd", "depth": 2},
-    {"rule": "rfd", "refine": True, "restarts": 1, "random_state": 1},
-    {"rule": "min-degree", "parents": "bic"},
-    {"rule": "min-fill"},
-    {"rule": "max-remove", "pairs": "neighbours"},
-    {"rule": "random", "random_state": 3},
-    {"rule": "gsp"},
-    {"rule": "gsp", "depth": 1, "runs": 2, "initial": "min-degree"},
-    {"rule": "sp"},
-    {"rule": "sp", "parents": "threshold"},
-    {"rule": "soft", "beam": 2, "penalty": [1, 4], "restarts": 0},
-    {"rule": "soft", "beam": 2, "restarts": 0, "precision": "blocks"},
-    {"rule": "rfd", "precision": "blocks"},
+    {"method": "soft", "beam": 2, "restarts": 1},
+    {"method": "soft", "beam": 2, "rescoring": "lazy", "refine": False},
+    {"method": "soft", "beam": 2, "refine": False, "parents": "threshold"},
+    {"method": "rfd"},
+    {"method": "rfd", "depth": 2},
+    {"method": "rfd", "refine": True, "restarts": 1, "random_state": 1},
+    {"method": "min-degree", "parents": "bic"},
+    {"method": "min-fill"},
+    {"method": "max-remove", "pairs": "neighbours"},
+    {"method": "random", "random_state": 3},
+    {"method": "gsp"},
+    {"method": "gsp", "depth": 1, "runs": 2, "initial": "min-degree"},
+    {"method": "sp"},
+    {"method": "sp", "parents": "threshold"},
+    {"method": "soft", "beam": 2, "penalty": [1, 4], "restarts": 0},
+    {"method": "soft", "beam": 2, "restarts": 0, "precision": "blocks"},
+    {"method": "rfd", "precision": "blocks"},
 ]
-EXACT = [{"rule": "soft"}, {"rule": "soft", "beam": 2}, {"rule": "rfd"}, {"rule": "gsp"}, {"rule": "sp"}]
-SPARSE = [{"rule": rule} for rule in ("rfd", "min-degree", "min-fill", "max-remove", "random")] + [{"depth": 2}]
+EXACT = [{"method": "soft"}, {"method": "soft", "beam": 2}, {"method": "rfd"}, {"method": "gsp"}, {"method": "sp"}]
+SPARSE = [{"method": rule} for rule in ("rfd", "min-degree", "min-fill", "max-remove", "random")] + [{"depth": 2}]
 
 
 def check(result: rfdag.Result, known: Knowledge) -> None:
@@ -360,7 +360,7 @@ def test_sparse_input_obeys_and_agrees_with_full_input(options: dict, data: st.D
         check(found, known)
         if options.get("rule") != "random":
             full = rfdag.learn(
-                matrix, input=kind, knowledge=known, progress=False, refine=False, **({"rule": "rfd"} | options)
+                matrix, input=kind, knowledge=known, progress=False, refine=False, **({"method": "rfd"} | options)
             )
             assert found.order == full.order
             assert (found.dag.toarray() == full.dag).all()
@@ -493,7 +493,7 @@ def test_auto_mpg_with_its_tiers() -> None:
 def test_knowledge_that_says_nothing_changes_nothing() -> None:
     rng = np.random.default_rng(1)
     rows = simulate.sample(simulate.linear_sem(random_dag(rng, 6), rng), 100, rng)
-    for options in ({"rule": "rfd"}, {"beam": 2, "restarts": 1}):
+    for options in ({"method": "rfd"}, {"beam": 2, "restarts": 1}):
         plain = rfdag.learn(rows, n_jobs=1, progress=False, **options)
         silent = rfdag.learn(rows, n_jobs=1, progress=False, knowledge={}, **options)
         # Over these columns the tier demands nothing, but everything goes the constrained way.
@@ -589,7 +589,7 @@ def test_a_single_state_on_a_gpu_obeys_as_the_host_says() -> None:
 
 @on_gpu
 @pytest.mark.parametrize(
-    "options", [{"rule": "rfd"}, {"beam": 1, "restarts": 0}, {"beam": 4, "refine": False}], ids=str
+    "options", [{"method": "rfd"}, {"beam": 1, "restarts": 0}, {"beam": 4, "refine": False}], ids=str
 )
 def test_knowledge_on_a_gpu_gives_the_answer_of_the_cpu(options: dict) -> None:
     rng = np.random.default_rng(8)

@@ -25,7 +25,7 @@ def rows():
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"pairs": "neighbours", "rule": "rfd"}, {"rule": "max-remove"}, {"rule": "rfd", "depth": 2}]
+    "options", [{}, {"pairs": "neighbours", "method": "rfd"}, {"method": "max-remove"}, {"method": "rfd", "depth": 2}]
 )
 def test_equal_input_gives_equal_output_on_any_number_of_threads(rows, options):
     first = rfdag.learn(rows, n_jobs=1, **options)

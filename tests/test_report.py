@@ -41,7 +41,7 @@ def drawn(p, n, seed=0, degree=2.5, **options):
     generator = np.random.default_rng(seed)
     dag = simulate.random_dag(p, rng=generator, degree=degree)
     rows = simulate.sample(simulate.linear_sem(dag, rng=generator), n, rng=generator)
-    return rows, dag, rfdag.learn(rows, **{"rule": "rfd", **options})
+    return rows, dag, rfdag.learn(rows, **{"method": "rfd", **options})
 
 
 def block_of(path):

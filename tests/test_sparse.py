@@ -18,9 +18,9 @@ from rfdag.eliminate import DenseEngine, FisherZ, LostPrecision, OracleEngine, T
 from rfdag.eliminate.engines.sparse import SparseEngine, SparseOracleEngine, eliminate_sparse
 from rfdag.eliminate.kernels import field_arithmetic as field
 from rfdag.errors import DataError, GraphError, MatrixError, OptionError
+from rfdag.evidence.gpu import placed
 from rfdag.evidence.moments import Moments
-from rfdag.evidence.sparse import refuse_options
-from rfdag.methods.settings import Settings
+from rfdag.evidence.sparse import SparseOracle
 from rfdag.simulate import block_dag, linear_sem, random_dag, sample, standardise
 from strategies import dags
 
@@ -323,9 +323,9 @@ def test_graphs_that_are_no_dag():
         {"gamma": 0.5},
         {"restarts": 3},
         {"time_limit": 3.0},
-        {"rule": "sp"},
-        {"rule": "gsp"},
-        {"precision": "blocks"},
+        {"method": "sp"},
+        {"method": "gsp"},
+        {"blocks": True},
     ],
 )
 def test_options_without_sense_are_refused(options):
@@ -335,7 +335,7 @@ def test_options_without_sense_are_refused(options):
 
 def test_sparse_input_stays_on_the_cpu():
     with pytest.raises(OptionError, match="eliminated on the CPU"):
-        refuse_options(Settings(device="cuda"))
+        placed(SparseOracle(("a", "b"), sparse.csr_array((2, 2))), "cuda")
 
 
 def test_inputs_that_cannot_be_sparse():

@@ -81,9 +81,9 @@ def bootstrap(
     runs
         How many times rows are drawn.
     method
-        As in `rfdag.learn`, for the plain run and all others. Unless a width is given, the runs of method "soft" but
-        the plain one have beams of width 8 only, which wider ones seldom better once orders are refined: that saves
-        half of the time.
+        As in `rfdag.learn`, for the plain run and all others. Unless ``beam`` or a method object is given, the runs of
+        method "soft" but the plain one have beams of width 8 only: once orders are refined, wider ones seldom find
+        better, and this saves half of the time.
     sampling
         "resample" draws as many rows as there are, with replacement: the usual bootstrap. "subsample" draws ``share``
         of them without replacement.
@@ -151,7 +151,8 @@ def bootstrap(
     plain = _of_rows(
         Settings.gathered(method, description=description, estimation=estimation, running=running, options=options)
     )
-    settings = _with_narrow_beams(plain)
+    as_given = isinstance(method, Method) or "beam" in options
+    settings = plain if as_given else _with_narrow_beams(plain)
     jobs = thread_count(n_jobs)
     table = in_memory(data, names, plain.description)
     rows, columns = table.values.shape
@@ -195,9 +196,7 @@ def _of_rows(settings: Settings) -> Settings:
 
 
 def _with_narrow_beams(settings: Settings) -> Settings:
-    """Return the settings of the runs: like those of the plain one, with narrow beams unless a width is given."""
-    if not settings.method.widens:
-        return settings
+    """Return the settings of the runs: like those of the plain one, with narrow beams."""
     return replace(settings, method=settings.method.with_beam(settings.method.beam_width))
 
 
