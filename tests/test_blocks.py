@@ -148,7 +148,7 @@ def test_options_that_do_not_go_with_blocks(rows, tmp_path):
     with pytest.raises(OptionError, match="blocks is True, False or 'auto', not 'sparse'"):
         rfdag.learn(rows, blocks="sparse")
     with pytest.raises(OptionError, match=r"'sample', 'averaged', not 'blocks'. .*blocks=True"):
-        rfdag.learn(rows, blocks=True)
+        rfdag.learn(rows, **{"precision": "blocks"})
     with pytest.raises(OptionError, match="single one"):
         rfdag.learn(rows, blocks=True, penalty=[1, 2])
     with pytest.raises(OptionError, match="Blocks are found in data"):

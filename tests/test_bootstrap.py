@@ -90,7 +90,7 @@ def test_ill_conditioned_columns_keep_their_precision():
 
 
 def test_a_subsample_has_no_row_twice():
-    counts = Sampling("subsample", share=0.3).counts(50, np.random.default_rng(0))
+    counts = Sampling(sampling="subsample", share=0.3).counts(50, np.random.default_rng(0))
     assert counts.sum() == 15
     assert counts.max() == 1
 
@@ -108,7 +108,7 @@ def test_a_draw_in_which_a_column_does_not_vary_is_made_again():
     rare = np.zeros(60)
     rare[:2] = 1
     values = np.column_stack([np.random.default_rng(0).normal(size=60), rare])
-    sampling = Sampling("subsample", share=0.1)
+    sampling = Sampling(sampling="subsample", share=0.1)
     generator = np.random.default_rng(0)
     draws = [sampling.counts(60, generator) for _ in range(5)]
     assert any(not counts[:2].any() for counts in draws)
@@ -354,25 +354,26 @@ def test_only_rows_are_drawn_anew_for_errors_of_rows(rows, monkeypatch):
         calls.append(1)
         raise DeviceError("The device has no memory left.")
 
-    monkeypatch.setattr(bootstrapping, "learn_whole", fails)
+    monkeypatch.setattr(bootstrapping._Plan, "_learn", fails)
     with pytest.raises(DeviceError, match=r"^The device has no memory left\.$"):
         rfdag.bootstrap(rows, runs=2, n_jobs=1, **QUICK)
     assert len(calls) == 1
 
 
 def test_an_interrupted_run_is_neither_counted_nor_followed(rows, tmp_path, monkeypatch):
-    cut = bootstrapping.learn_whole
+    learn = rfdag.Rfd.learn
     calls = []
 
-    def interrupted(*arguments):
+    def interrupted(method, evidence, run):
         calls.append(len(calls))
-        learnt = cut(*arguments)
-        return replace(learnt, notes=(INTERRUPTED,)) if len(calls) == 3 else learnt
+        learnt = learn(method, evidence, run)
+        # The first is the plain run.
+        return replace(learnt, interrupted=True) if len(calls) == 4 else learnt
 
-    monkeypatch.setattr(bootstrapping, "learn_whole", interrupted)
+    monkeypatch.setattr(rfdag.Rfd, "learn", interrupted)
     with pytest.raises(KeyboardInterrupt):
         rfdag.bootstrap(rows, runs=6, n_jobs=1, out=tmp_path, **QUICK)
-    assert calls == [0, 1, 2]
+    assert calls == [0, 1, 2, 3]
     kept = [json.loads(line) for line in (tmp_path / "runs.jsonl").read_text().splitlines()]
     assert [entry["run"] for entry in kept if "run" in entry] == [0, 1]
 
@@ -397,7 +398,7 @@ def test_an_ended_bootstrap_goes_on(rows, tmp_path, calls):
 
 
 @pytest.mark.parametrize(
-    "other", [{"alpha": 0.5}, {"method": "subsample"}, {"corrected": False}, {"random_state": 1}, {"names": NAMES}]
+    "other", [{"alpha": 0.5}, {"sampling": "subsample"}, {"corrected": False}, {"random_state": 1}, {"names": NAMES}]
 )
 def test_runs_of_other_settings_are_neither_used_nor_lost(rows, tmp_path, calls, other):
     first = rfdag.bootstrap(rows, runs=2, n_jobs=1, out=tmp_path, **QUICK)
@@ -479,16 +480,16 @@ def test_a_number_of_runs(rows, runs):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"method": "jackknife"}, "method is 'resample' or 'subsample', not 'jackknife'"),
+        ({"sampling": "jackknife"}, "sampling is 'resample' or 'subsample', not 'jackknife'"),
         ({"share": 0.5}, "share=0.5 belongs to sampling='subsample'"),
-        ({"method": "subsample", "share": 0}, "share is the part of the rows"),
-        ({"method": "subsample", "share": 1}, "share is the part of the rows"),
-        ({"method": "subsample", "share": "half"}, "share is the part of the rows"),
+        ({"sampling": "subsample", "share": 0}, "share is a number between 0 and 1 or None, not"),
+        ({"sampling": "subsample", "share": 1}, "share is a number between 0 and 1 or None, not"),
+        ({"sampling": "subsample", "share": "half"}, "share is a number between 0 and 1 or None, not"),
         ({"corrected": "yes"}, "corrected is True or False"),
         ({"input": "dag"}, "draws rows, which input='dag' has none of"),
         ({"input": "correlation", "n_samples": 50}, "draws rows, which input='correlation' has none of"),
         ({"n_samples": 50}, "n_samples goes with a matrix"),
-        ({"precision": "blocks"}, "leave blocks=True out"),
+        ({"blocks": True}, "leave blocks=True out"),
         ({"alpha": 2}, "alpha"),
         ({"n_jobs": 0}, "n_jobs is a number"),
     ],

@@ -58,8 +58,7 @@ def test_more_work_is_expected_to_take_longer(settings):
 )
 def test_memory_is_within_a_factor_of_two(settings, p):
     rows = sample(linear_sem(random_dag(p, degree=6, rng=1), rng=1), 2 * p, rng=1)
-    options = {"rule": settings.rule, "beam": settings.beam, "refine": settings.refine, "restarts": settings.restarts}
-    rfdag.learn(rows, **options)
+    rfdag.learn(rows, settings.method)
     tracemalloc.start()
     try:
         rfdag.learn(rows, settings.method)

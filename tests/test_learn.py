@@ -140,15 +140,15 @@ def test_exhausted_variances_are_reported():
     generator = np.random.default_rng(1)
     rows = generator.normal(size=(300, 4))
     rows[:, 3] = rows[:, 0] + 3e-7 * rows[:, 3]
-    with pytest.warns(rfdag.errors.NumericalWarning, match="no more than rounding"):
+    with pytest.warns(rfdag.errors.NumericalWarning, match="explain all of the variance, up to rounding"):
         found = rfdag.learn(rows, names=list("abcd"))
     assert "'a'" in found.warnings[0] or "'d'" in found.warnings[0]
 
 
 def test_exact_input_takes_the_paper_rule():
     dag = random_dag(12, 0.4, rng=3)
-    soft = rfdag.learn(dag, input="dag", depth=2, refine=False)
-    hard = rfdag.learn(dag, input="dag", method="rfd", depth=2)
+    soft = rfdag.learn(dag, input="dag", refine=False)
+    hard = rfdag.learn(dag, input="dag", method="rfd")
     assert soft.order == hard.order
     assert soft.score is None
 

@@ -15,7 +15,7 @@ DENSITIES = {"1/p": lambda p: 1 / p, "2/p": lambda p: 2 / p, "4/p": lambda p: 4 
 BASELINES = ["min-degree", "min-fill", "max-remove", "random"]
 
 
-def ratios(p, density, method="rfd", depth=1, graphs=100, seed=2026):
+def ratios(p, density, rule="rfd", depth=1, graphs=100, seed=2026):
     """|D_π| / |D*| over random DAGs, empty ones left out."""
     generator = np.random.default_rng([seed, p])
     found = []

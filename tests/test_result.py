@@ -67,7 +67,7 @@ def test_save_and_load_data(moments, tmp_path_factory, rows):
 @given(dags(max_nodes=8), st.integers(1, 3))
 def test_save_and_load_oracles(tmp_path_factory, dag, depth):
     path = tmp_path_factory.getbasetemp() / "oracle.json"
-    found = rfdag.learn(dag, input="dag", depth=depth, names=ODD_NAMES[: len(dag)])
+    found = rfdag.learn(dag, "rfd", input="dag", depth=depth, refine=True, names=ODD_NAMES[: len(dag)])
     assert_same(found, rfdag.load(found.save(path)))
 
 
@@ -110,7 +110,7 @@ def test_names_that_json_cannot_hold(tmp_path):
         ("[1]", "not a result of rfdag"),
         ('{"format": "rfdag-result", "version": 99, "rfdag": "9.0"}', "version 99"),
         ('{"format": "rfdag-result", "version": 1, "rfdag": "0.1.0"}', "version 1 .* with rfdag 0.1.0"),
-        ('{"format": "rfdag-result", "version": 2}', "incomplete"),
+        ('{"format": "rfdag-result", "version": 3}', "incomplete"),
     ],
 )
 def test_files_that_are_no_results(tmp_path, content, words):
@@ -122,7 +122,7 @@ def test_files_that_are_no_results(tmp_path, content, words):
 
 def test_file_says_what_it_is(result, tmp_path):
     content = json.loads(result.save(tmp_path / "r.json").read_text())
-    assert (content["format"], content["version"], content["rfdag"]) == ("rfdag-result", 2, rfdag.__version__)
+    assert (content["format"], content["version"], content["rfdag"]) == ("rfdag-result", 3, rfdag.__version__)
     assert [content["names"][at] for at in content["order"]] == list(result.order)
 
 
@@ -224,7 +224,7 @@ def test_dot_quotes_its_names():
 
 def test_summary_reads_well(result):
     text = str(result)
-    assert "11 variables, 7466 rows, rule rfd" in text
+    assert "11 variables, 7466 rows, method rfd" in text
     assert " → ".join(result.order) in text
     assert "… (180 more)" in rfdag.learn(np.zeros((200, 200)), input="dag").summary()
 

@@ -18,7 +18,7 @@ from rfdag.input.reading import as_table, places_of
 from rfdag.input.sources import lies_elsewhere
 from rfdag.knowledge import Knowledge
 from rfdag.learning import learn
-from rfdag.methods.catalogue import method_named
+from rfdag.methods.catalogue import method_named, method_names
 from rfdag.methods.method import Method
 from rfdag.options import Options
 from rfdag.precision.estimation import Estimation
@@ -121,8 +121,12 @@ class RFD(BaseEstimator):  # type: ignore[misc]
 
     def _parts(self) -> dict[str, Options]:
         """Return the parameters that have options of their own."""
-        method = method_named(self.method) if isinstance(self.method, str) else self.method
-        return {"method": method, "estimation": self.estimation or Estimation()}
+        named = isinstance(self.method, str) and self.method in method_names()
+        method = method_named(self.method) if named else self.method
+        estimation = Estimation() if self.estimation is None else self.estimation
+        # What is none of these is refused by fit, as scikit-learn wants it.
+        parts = {"method": method, "estimation": estimation}
+        return {name: part for name, part in parts.items() if isinstance(part, Options)}
 
     def fit(self, X: Any, y: None = None) -> Self:
         """Learn the order of the columns of X, or of a path, a dataset or a Dask collection; y is ignored."""

@@ -38,6 +38,7 @@ def option(
     meaning: str,
     least: float | None = None,
     above: float | None = None,
+    below: float | None = None,
     most: float | None = None,
     flag: str | None = None,
     needs: Sequence[str] = (),
@@ -50,7 +51,7 @@ def option(
         The value where none is given.
     meaning
         Shown in the reference, in ``help()`` and by the command line.
-    least, above, most
+    least, above, below, most
         Bounds of a number.
     flag
         Name on the command line, where it is not that of the field.
@@ -58,7 +59,15 @@ def option(
         What the evidence must have for the option to mean anything: "rows" (a sample, not an exact input), "matrices"
         (dense ones). Given where that is missing, the option is refused.
     """
-    about = {"meaning": meaning, "least": least, "above": above, "most": most, "flag": flag, "needs": tuple(needs)}
+    about = {
+        "meaning": meaning,
+        "least": least,
+        "above": above,
+        "below": below,
+        "most": most,
+        "flag": flag,
+        "needs": tuple(needs),
+    }
     return field(default=default, metadata={"option": about})
 
 
@@ -73,6 +82,7 @@ class Declared(NamedTuple):
     several: bool
     least: float | None
     above: float | None
+    below: float | None
     most: float | None
     flag: str
     needs: tuple[str, ...]
@@ -109,6 +119,8 @@ class Declared(NamedTuple):
         return alternatives(parts)
 
     def _bounds(self) -> str:
+        if self.above is not None and self.below is not None:
+            return f" between {self.above:g} and {self.below:g}"
         if self.above is not None:
             return f" above {self.above:g}"
         if self.least is not None and self.most is not None:
@@ -134,6 +146,7 @@ class Declared(NamedTuple):
             not math.isnan(value)
             and (self.least is None or float(value) >= self.least)
             and (self.above is None or self.above < float(value) < math.inf)
+            and (self.below is None or float(value) < self.below)
             and (self.most is None or float(value) <= self.most)
         )
 
@@ -240,6 +253,7 @@ def _read(each: Field[Any], hint: Any) -> Declared:
         several,
         about["least"],
         about["above"],
+        about["below"],
         about["most"],
         about["flag"] or each.name.replace("_", "-"),
         about["needs"],

@@ -45,7 +45,7 @@ class Sampling(Options):
         ),
     )
     share: float | None = option(
-        default=None, meaning="The part of the rows that a subsample has; ½ unless given.", above=0, most=1
+        default=None, meaning="The part of the rows that a subsample has; ½ unless given.", above=0, below=1
     )
     corrected: bool = option(
         default=True,
@@ -57,8 +57,6 @@ class Sampling(Options):
 
     def check(self) -> None:
         """Raise where the options do not go together."""
-        if self.share == 1:
-            raise OptionError(f"{keyword('share')} is the part of the rows in a subsample, below 1.")
         if self.share is not None and self.sampling == "resample":
             raise OptionError(
                 f"{keyword('share', self.share)} belongs to {keyword('sampling', 'subsample')}; a resample has all "

@@ -30,7 +30,7 @@ class Description(Options):
         default=1e-8,
         meaning="Size of a partial correlation that counts as zero in an exact precision matrix.",
         above=0,
-        most=1,
+        below=1,
     )
     delimiter: str | None = option(
         default=None,

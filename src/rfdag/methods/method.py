@@ -39,12 +39,10 @@ class Method(Options):
     alpha: float = option(
         default=1e-3,
         meaning="Level of the test that decides whether a partial correlation is an edge.",
+        above=0,
+        below=1,
         needs=("rows",),
     )
-
-    def check(self) -> None:
-        """Raise where the options do not go together."""
-        FisherZ(n_samples=1, alpha=self.alpha)
 
     @property
     def scope(self) -> Pairs:
