@@ -37,7 +37,7 @@ def svg_graph(
 
     >>> graph = svg_graph(["rain", "wet"], np.array([0, 1]), [0], [1])
     >>> graph.labels, graph.paths
-    (['rain', 'wet'], ['M46.0 12.0H55.8C72.6 12.0 72.6 12.0 89.4 12.0H99.3'])
+    (['rain', 'wet'], ['M55.8 12.0H65.7C82.5 12.0 82.5 12.0 99.3 12.0H109.1'])
     """
     labels = shortened([one_line(name) for name in names])
     widths = np.array([_width(label) for label in labels])

@@ -41,7 +41,8 @@ FORMS = (
          lambda r: r.to_graphml(), "result.to_graphml()"),
     Form("JSON", "result.json", "The result without its moments, for rfdag.load.", lambda r: r.to_json(moments=False),
          'result.save("result.json")'),
-    Form("DOT", "graph.dot", "For Graphviz; undirected edges without arrowhead.", lambda r: r.to_dot(), "result.to_dot()"),
+    Form("DOT", "graph.dot", "For Graphviz; undirected edges have no arrowhead.", lambda r: r.to_dot(),
+         "result.to_dot()"),
     Form("CSV", "edges.csv", "The table of edges.", lambda r: r.to_csv(), "result.to_csv()"),
 )  # fmt: skip
 

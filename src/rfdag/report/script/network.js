@@ -23,8 +23,10 @@ class Network {
   }
 
   edge(path, at) {
-    const title = at < count ? `${nameOf(edges.source[at])} ${edges.directed[at] ? "→" : "–"} ${nameOf(edges.target[at])}${strength ? ", " + figure(strength[at]) : ""}` : MISSING;
-    return draw("path", { d: path }, [draw("title", { text: title })]);
+    const found = at < count, [source, target] = found ? [edges.source[at], edges.target[at]] : content.truth.missing[at - count];
+    const arrow = found ? (edges.directed[at] ? "→" : "–") : missingMarks[at - count];
+    const note = found ? (strength ? `, ${figure(strength[at])}` : "") : `, ${MISSING}`;
+    return draw("path", { d: path }, [draw("title", { text: `${nameOf(source)} ${arrow} ${nameOf(target)}${note}` })]);
   }
 
   node(variable) {
