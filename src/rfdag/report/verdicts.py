@@ -73,7 +73,7 @@ def _scores(result: Result, truth: Any) -> list[list[Any]]:
         [
             "order error",
             metrics.order_error(truth, result.causal_order),
-            "compelled true edges that the order reverses",
+            "share of the compelled true edges that the order reverses",
         ],
     ]
     if len(result.names) <= INTERVENTIONS_UP_TO and not issparse(truth) and not (truth == 2).any():
