@@ -43,7 +43,7 @@ def drawn(p, n, seed=0, degree=2.5, **options):
     generator = np.random.default_rng(seed)
     dag = simulate.random_dag(p, rng=generator, degree=degree)
     rows = simulate.sample(simulate.linear_sem(dag, rng=generator), n, rng=generator)
-    return rows, dag, rfdag.learn(rows, **{"rule": "rfd", **options})
+    return rows, dag, rfdag.learn(rows, **{"method": "rfd", **options})
 
 
 def block_of(path):
@@ -141,7 +141,7 @@ def test_the_bic_says_that_its_price_is_not_the_textbooks(sachs):
     run = content_of(sachs)["run"]
     assert run["edge_price"] == "2 ln n"
     assert run["bic"] == "This BIC charges 2 ln n per edge; that of textbooks, penalty=1, charges ln n."
-    plain = content_of(drawn(5, 100, rule="soft", penalty=1.0, gamma=0.5, **QUICK)[2])["run"]
+    plain = content_of(drawn(5, 100, method="soft", penalty=1.0, gamma=0.5, **QUICK)[2])["run"]
     assert plain["edge_price"] == "ln n + ln p"
     assert "penalty=1, gamma=0" in plain["bic"]
 
@@ -149,7 +149,7 @@ def test_the_bic_says_that_its_price_is_not_the_textbooks(sachs):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_first_graph_of_an_oracle_is_its_moral_graph(seed):
     dag = simulate.random_dag(12, degree=4, rng=seed)
-    trace = rfdag.learn(dag, input="dag", rule="rfd").trace
+    trace = rfdag.learn(dag, input="dag", method="rfd").trace
     assert first_graph(trace) == {tuple(pair) for pair in np.argwhere(np.triu(rfdag.graphs.moral_graph(dag))).tolist()}
 
 
@@ -236,7 +236,7 @@ def large(tmp_path_factory):
     """Return the path of a report on 5000 variables."""
     dag = simulate.random_dag(5000, degree=3, rng=1, sparse=True)
     names = [f"{'long' * 20} {at}" for at in range(5000)]
-    result = rfdag.learn(dag, input="dag", names=names, rule="min-degree")
+    result = rfdag.learn(dag, input="dag", names=names, method="min-degree")
     return result.report(tmp_path_factory.mktemp("large") / "x.html", truth=dag)
 
 
@@ -507,7 +507,7 @@ def test_downloads_are_there(opened):
 
 def test_hostile_names_are_shown_not_run(chromium, tmp_path):
     dag = np.triu(np.ones((len(HOSTILE), len(HOSTILE)), int), 1)
-    result = rfdag.learn(dag, input="dag", names=HOSTILE, rule="rfd")
+    result = rfdag.learn(dag, input="dag", names=HOSTILE, method="rfd")
     chromium.open(result.report(tmp_path / "x.html", truth=np.triu(dag, 2)))
     assert chromium.complaints == []
     assert len(chromium.requests) == 1
@@ -541,7 +541,7 @@ def test_everything_can_be_reached_by_tab_and_has_a_name(chromium, sachs, tmp_pa
 
 def test_the_names_around_the_elimination_are_not_cut_off(chromium, tmp_path):
     dag = np.zeros((28, 28))
-    result = rfdag.learn(dag, input="dag", names=[f"{'m' * 12}{at}" for at in range(28)], rule="rfd")
+    result = rfdag.learn(dag, input="dag", names=[f"{'m' * 12}{at}" for at in range(28)], method="rfd")
     chromium.open(result.report(tmp_path / "x.html"))
     assert chromium.run(
         "(() => { const frame = document.getElementById('moral').getBoundingClientRect();"
@@ -563,7 +563,7 @@ def test_five_thousand_variables_open_as_heat_map_and_tables(chromium, large):
 
 def test_long_names_that_begin_and_end_alike_have_boxes_of_their_own(chromium, tmp_path):
     names = [f"the amount of substance number {at} in the blood of the patients" for at in range(8)]
-    result = rfdag.learn(simulate.random_dag(8, degree=3, rng=0), input="dag", names=names, rule="rfd")
+    result = rfdag.learn(simulate.random_dag(8, degree=3, rng=0), input="dag", names=names, method="rfd")
     chromium.open(result.report(tmp_path / "x.html"))
     shown = chromium.run("[...document.querySelectorAll('#network text')].map((text) => text.textContent)")
     assert len(set(shown)) == 8

@@ -160,6 +160,6 @@ def _checked(result: Result, cause: Hashable, outcome: Hashable, level: float) -
         raise DataError(
             "This result does not hold the moments of the data, from which effects are estimated: it was saved without "
             "them, or learnt in blocks or from sparse input. Save it with save(path, moments=True), or learn with "
-            "precision='dense'."
+            "blocks=False."
         )
     return result.moments, places[cause], places[outcome]

@@ -47,7 +47,7 @@ def _result(result: Result) -> str:
     n_edges, labels = int(result.dag.sum()), Labels(result.names)
     rows = "exact input" if result.n_samples is None else counted(result.n_samples, "row")
     title = f"Causal order of {counted(len(result.names), 'variable')}"
-    facts = f"{rows}, rule {escaped(result.settings.rule)}, {sum(result.timings.values()):.2g} s"
+    facts = f"{rows}, rule {escaped(result.method.name)}, {sum(result.timings.values()):.2g} s"
     parts = [line(facts, quiet=True), line(listing(labels, result.order, NAMES, " → "))]
     if len(result.names) > DETAILED_UP_TO:
         parts.append(line(f"{counted(n_edges, 'edge')}; <code>.edges</code> and <code>.to_frame()</code> have them."))
