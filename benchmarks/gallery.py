@@ -65,7 +65,7 @@ def save(folder: Path, name: str, figure: Any) -> None:
 
 
 def draw_three() -> Any:
-    """Draw the ways to join three variables in a row, and the class of each."""
+    """Draw the DAGs in which three variables are adjacent in a row, and the class of each."""
     figure, panels = canvas(2, len(THREE), height=1.35)
     for column, (name, edges) in zip(panels.T, THREE.items(), strict=True):
         dag = dag_of(edges, 3)
@@ -83,7 +83,7 @@ def class_picture(dag: NDArray[np.int8]) -> Picture:
 
 
 def independence(dag: NDArray[np.int8]) -> str:
-    """Say when 0 and 2 are independent."""
+    """Return when 0 and 2 are independent."""
     return "0, 2 independent" if graphs.d_separated(dag, 0, 2) else "0, 2 independent given 1"
 
 
@@ -156,13 +156,13 @@ def draw_orders() -> Any:
         needed = {edge for edge in edges if frozenset(edge) in true_pairs}
         picture = Picture(PLACES, {"edge": needed, "extra": edges - needed}, directed=True)
         draw_graph(panel, picture, f"{', '.join(map(str, order))}: {says}\n{len(edges)} edges")
-    meanings = {"edge": "joined in the true DAG, this way or the other", "extra": "not joined in the true DAG"}
+    meanings = {"edge": "adjacent in the true DAG, in either direction", "extra": "not adjacent in the true DAG"}
     write_legend(figure, [STROKES[kind]._replace(meaning=meaning) for kind, meaning in meanings.items()])
     return figure
 
 
 def write_legend(figure: Any, strokes: Sequence[Stroke]) -> None:
-    """Say below a figure what lines mean."""
+    """Explain the lines below a figure."""
     meanings = [stroke.meaning for stroke in strokes]
     figure.legend(
         [handle(stroke) for stroke in strokes], meanings, loc="outside lower center", ncols=2, frameon=False,

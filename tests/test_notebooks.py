@@ -1,5 +1,6 @@
 """What a notebook shows: the right content, as text that is never run, in little room."""
 
+import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -11,7 +12,12 @@ from scipy.sparse import csr_array
 import rfdag
 from fitted import fitted
 from rfdag import Knowledge, datasets, simulate
+from rfdag.effects.estimates import Effect, EffectRange
+from rfdag.eliminate.trace import Trace
 from rfdag.evidence.moments import Moments
+from rfdag.knowledge.compliance import summed_up
+from rfdag.notebooks import view
+from rfdag.result.model import LinearModel
 
 HOSTILE = [
     "<script>window.hacked = 1</script>", "<img src=x onerror=alert(1)>", "\"'><b>", "$x_1$", "&amp;", "",
@@ -86,7 +92,7 @@ def test_a_result_has_order_graph_strongest_edges_and_knowledge(cars):
     assert " → ".join(cars.order) in page.text
     assert "392 rows, rule soft" in page.text
     assert f"{len(cars.edges)} edges, {sum(not edge.directed for edge in cars.edges)} of which" in page.text
-    assert "all 4 demands hold" in page.text
+    assert f"Prior knowledge: {summed_up(cars.compliance)}." in page.text
     strongest = max(cars.edges, key=lambda edge: abs(edge.partial_correlation))
     first_row = page.text[page.text.index("BIC gain") :]
     assert first_row.startswith(f"BIC gain{strongest.source}")
@@ -201,11 +207,44 @@ def test_effects_are_told_with_their_accuracy(cars):
     assert "All intervals" not in shown(exact.effect_range("a", "b")).text
 
 
-def test_a_trace_has_its_first_steps(cars):
-    page = shown(cars.trace)
+def test_a_trace_has_its_first_steps_by_name(cars):
     step = next(iter(cars.trace))
+    scores = f"{step.removal}{step.fill}{step.degree}{step.ties}"
+    page = shown(cars.trace)
     assert "Elimination in 8 steps" in page.text
-    assert f"ties1{step.node}{step.removal}{step.fill}{step.degree}{step.ties}" in page.text
+    assert f"ties1{cars.names[step.node]}{scores}" in page.text
+    assert f"ties1{step.node}{scores}" in shown(replace(cars.trace, names=None)).text
+
+
+def test_a_saved_trace_has_names_again(cars, tmp_path):
+    path = cars.save(tmp_path / "cars.json")
+    assert rfdag.load(path).trace.names == cars.names
+    assert "names" not in json.loads(path.read_text())["trace"]
+    renamed = replace(cars, names=tuple("abcdefgh"), order=tuple("abcdefgh"), knowledge=None, regressions=None)
+    assert shown(renamed.trace).text.count("displacement") == 0
+
+
+def test_the_bic_says_that_its_price_is_not_the_textbooks(cars):
+    assert "This BIC charges 2 ln n per edge; that of textbooks, penalty=1, charges ln n." in shown(cars).text
+    plain = rfdag.learn(datasets.auto_mpg_path(), penalty=1.0, beam=1, refine=False)
+    assert "This BIC charges ln n per edge, as that of textbooks does." in shown(plain).text
+    exact = rfdag.learn([[0, 1], [0, 0]], input="dag")
+    assert "BIC" not in shown(exact).text
+
+
+def test_long_names_that_begin_and_end_alike_are_told_apart():
+    names = [f"the amount of substance number {at} in the blood of the patients" for at in range(12)]
+    found = rfdag.learn(simulate.random_dag(12, degree=3, rng=0), input="dag", names=names, method="rfd")
+    for thing in (found, found.trace, Knowledge(tiers=[names])):
+        assert all(f" {at} in" in shown(thing).text for at in range(12))
+
+
+def test_every_object_has_its_view_and_others_have_none(cars):
+    classes = (rfdag.Result, rfdag.Bootstrap, Knowledge, Trace, LinearModel, Effect, EffectRange)
+    assert all(cls in view.registry and hasattr(cls, "_repr_html_") for cls in classes)
+    assert view(cars) == cars._repr_html_()
+    with pytest.raises(TypeError, match="no view of an object of type int"):
+        view(3)
 
 
 def test_hostile_names_are_text_everywhere(hostile):

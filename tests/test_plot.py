@@ -1,6 +1,9 @@
 """Pictures: everything drawn once, nothing hidden, every name survives."""
 
 import importlib.util
+import re
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import combinations, permutations
 
@@ -14,12 +17,16 @@ from scipy.sparse import csr_array
 import rfdag
 from rfdag import simulate
 from rfdag.errors import GraphError, OptionError
+from rfdag.graphs.comparison import VERDICTS
 from rfdag.metrics import shd
 from rfdag.plots.layering import crossings, heights, layered, layers_of, sorted_layers
+from rfdag.plots.layout import laid_out
 from rfdag.plots.matrix import FINEST, pooled
+from rfdag.plots.network import path_of
 from rfdag.plots.order import possible_places
-from rfdag.plots.sheet import BOX, laid_out
 from rfdag.plots.strengths import strengths
+from rfdag.plots.svg import path_of as svg_path_of
+from rfdag.plots.svg import svg_graph
 from rfdag.plots.truth import STROKES, comparison
 
 HOSTILE = [
@@ -132,21 +139,94 @@ def test_heights_keep_the_order_and_the_room_of_nodes(seed):
         assert (np.diff(height[nodes]) > 1).all()
 
 
+# Layout
+
+
 @pytest.mark.parametrize("seed", range(4))
-def test_no_box_overlaps_another_and_no_edge_touches_a_foreign_box(seed):
+@pytest.mark.parametrize("box", [17.0, 24.0])
+def test_no_box_overlaps_another_and_no_edge_touches_a_foreign_box(seed, box):
     edges = random_edges(24, 0.12, seed)
-    sheet = laid_out([f"node {'m' * (at % 7)}{at}" for at in range(24)], edges)
-    half = np.stack([sheet.width / 2, np.full(24, BOX / 2)], axis=1)
+    layout = laid_out([box * (1 + at % 7) for at in range(24)], edges, box)
+    half = np.stack([layout.width / 2, np.full(24, box / 2)], axis=1)
     for first, second in combinations(range(24), 2):
-        apart = np.abs(sheet.centre[first] - sheet.centre[second]) - half[first] - half[second]
+        apart = np.abs(layout.centre[first] - layout.centre[second]) - half[first] - half[second]
         assert (apart > 0).any()
-    for (source, target), course in zip(edges, sheet.courses, strict=True):
-        points = course.interpolated(20).to_polygons(closed_only=False)[0]
-        assert points[0][0] == pytest.approx(sheet.centre[source, 0] + sheet.width[source] / 2)
-        assert points[-1][0] == pytest.approx(sheet.centre[target, 0] - sheet.width[target] / 2)
-        assert abs(points[-1][1] - sheet.centre[target, 1]) < BOX / 2
+    for (source, target), route in zip(edges, layout.routes, strict=True):
+        points = along(route)
+        assert points[0, 0] == pytest.approx(layout.centre[source, 0] + layout.width[source] / 2)
+        assert points[-1, 0] == pytest.approx(layout.centre[target, 0] - layout.width[target] / 2)
+        assert abs(points[0, 1] - layout.centre[source, 1]) < box / 2
+        assert abs(points[-1, 1] - layout.centre[target, 1]) < box / 2
+        assert (np.diff(points[:, 0]) >= 0).all()
         for node in set(range(24)) - {source, target}:
-            assert (np.abs(points - sheet.centre[node]) > half[node]).any(axis=1).all()
+            assert (np.abs(points - layout.centre[node]) > half[node]).any(axis=1).all()
+
+
+def along(route):
+    """Return many points of a route, its curves as Bernstein polynomials."""
+    t = np.linspace(0, 1, 40)[:, None]
+    points = [route[:1]]
+    for at in range(1, len(route) - 1, 4):
+        a, b, c, d = route[at : at + 4]
+        points += [points[-1][-1] + t * (a - points[-1][-1])]
+        points += [(1 - t) ** 3 * a + 3 * t * (1 - t) ** 2 * b + 3 * t**2 * (1 - t) * c + t**3 * d]
+    return np.concatenate([*points, points[-1][-1] + t * (route[-1] - points[-1][-1])])
+
+
+def test_edges_of_a_node_leave_and_arrive_in_the_order_of_their_other_ends():
+    layout = laid_out([10.0] * 9, np.array([[0, at] for at in range(1, 8)] + [[at, 8] for at in range(1, 8)]), 10.0)
+    goals = layout.centre[1:8, 1]
+    assert (np.argsort([route[0, 1] for route in layout.routes[:7]]) == np.argsort(goals)).all()
+    assert (np.argsort([route[-1, 1] for route in layout.routes[7:]]) == np.argsort(goals)).all()
+
+
+def test_figures_and_svg_have_the_same_routes():
+    layout = laid_out([30.0] * 12, random_edges(12, 0.3, 0), 24.0)
+    assert layout.routes
+    for route in layout.routes:
+        path = path_of(route)
+        assert (path.vertices == route * [1, -1]).all()
+        level = 0.0
+        found = []
+        for kind, numbers in re.findall(r"([MHC])([^MHC]+)", svg_path_of(route)):
+            values = [float(value) for value in numbers.split()]
+            found += [(values[0], level)] if kind == "H" else list(zip(values[::2], values[1::2], strict=True))
+            level = found[-1][1]
+        assert np.array(found) == pytest.approx(route, abs=0.051)
+
+
+def test_nodes_without_edges_are_in_wide_rows_below_all_edges():
+    widths = np.array([20.0, 30.0, 40.0, *[25.0 + 7 * (at % 5) for at in range(25)]])
+    layout = laid_out(widths, np.array([[0, 1], [1, 2], [0, 2]]), 17.0)
+    assert (layout.layer == -1).tolist() == [False] * 3 + [True] * 25
+    above = max(layout.centre[:3, 1].max() + 8.5, *(route[:, 1].max() for route in layout.routes))
+    assert layout.centre[3:, 1].min() - 8.5 > above
+    left, right, top, bottom = layout.extent
+    assert right - left > bottom - top
+    assert laid_out([5.0] * 3, np.empty((0, 2), np.int64), 4.0).extent[2:] == pytest.approx((0, 4))
+
+
+def test_a_hub_has_a_readable_shape_in_svg_too():
+    graph = svg_graph([f"v{at}" for at in range(41)], np.arange(41), [0] * 40, range(1, 41))
+    left, right, top, bottom = graph.layout.extent
+    assert 0.5 < (right - left) / (bottom - top) < 2
+
+
+def test_the_nodes_of_a_layout_are_those_of_the_columns_whatever_the_order():
+    graph = svg_graph(["effect", "a longer cause"], np.array([1, 0]), [1], [0])
+    assert graph.labels == ["effect", "a longer cause"]
+    assert graph.layout.centre[1, 0] < graph.layout.centre[0, 0]
+    assert graph.layout.width[1] > graph.layout.width[0]
+
+
+def test_layout_report_and_notebooks_need_no_matplotlib():
+    code = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "import rfdag; r = rfdag.learn([[0, 1], [0, 0]], input='dag')\n"
+        "assert '<svg' in r._repr_html_(); from rfdag.report.page import report_text; assert report_text(r)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 # Graph
@@ -290,7 +370,7 @@ def test_a_notebook_shows_the_figure(learnt):
 # Matrix
 
 
-def test_the_matrix_is_in_causal_order_with_open_edges_on_both_sides(learnt):
+def test_the_matrix_is_in_causal_order_with_undirected_edges_on_both_sides(learnt):
     result, _ = learnt
     image = result.plot("matrix", weights="equal").images[0].get_array()
     order = result.causal_order
@@ -416,28 +496,30 @@ def test_the_truth_is_compared_pair_by_pair(learnt, graph):
     compared = comparison(result, dag, graph)
     wanted, found = (rfdag.graphs.cpdag(dag), result.cpdag) if graph == "cpdag" else (dag, result.dag)
     order = result.causal_order
+    right, missing, extra, reversed_ = VERDICTS
     seen = {}
     for first, second in combinations(range(12), 2):
         i, j = order[first], order[second]
         truth, guess = (wanted[i, j], wanted[j, i]), (found[i, j], found[j, i])
         if any(truth) or any(guess):
-            wrong = "turned" if any(truth) and any(guess) else "missing" if any(truth) else "extra"
-            seen[first, second] = "right" if truth == guess else wrong
+            wrong = reversed_ if any(truth) and any(guess) else missing if any(truth) else extra
+            seen[first, second] = right if truth == guess else wrong
     pairs = zip(compared.earlier.tolist(), compared.later.tolist(), strict=True)
     assert dict(zip(pairs, compared.verdict.tolist(), strict=True)) == seen
-    assert set(seen.values()) == set(STROKES) if graph == "cpdag" else {"right", "missing"} <= set(seen.values())
+    assert set(seen.values()) == set(STROKES) if graph == "cpdag" else {right, missing} <= set(seen.values())
     axes = result.plot(truth=dag, graph=graph)
     assert len(links(axes)) == len(seen)
     if graph == "cpdag":
         assert (compared.verdict != "right").sum() == shd(dag, result.dag)
     counts = [int(text.get_text().split()[0]) for text in axes.get_legend().get_texts()]
     assert counts == [list(seen.values()).count(verdict) for verdict in STROKES]
+    assert [text.get_text().split(" ", 1)[1] for text in axes.get_legend().get_texts()] == list(VERDICTS)
 
 
 def test_arrows_point_as_found_or_as_missing():
     found = oracle([[0, 0, 1], [0, 0, 1], [0, 0, 0]])
     against = comparison(found, [[0, 0, 0], [0, 0, 0], [1, 1, 0]], "dag")
-    assert against.verdict.tolist() == ["turned", "turned"]
+    assert against.verdict.tolist() == [VERDICTS[3]] * 2
     assert against.arrow.tolist() == ["target", "target"]
     lost = comparison(oracle(np.zeros((3, 3))), [[0, 0, 1], [0, 0, 1], [0, 0, 0]])
     assert lost.verdict.tolist() == ["missing", "missing"]

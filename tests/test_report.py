@@ -22,11 +22,13 @@ import rfdag
 from rfdag import datasets, simulate
 from rfdag.errors import DataError, FileError, GraphError, OptionError
 from rfdag.evidence.moments import Moments
+from rfdag.graphs.comparison import VERDICTS
 from rfdag.report.content import content_of
 from rfdag.report.health import explained_by_others
 from rfdag.report.markov import markov_tests
 from rfdag.report.page import page, write_report
 from rfdag.report.playback import first_graph
+from rfdag.report.rows import Rows
 
 HOSTILE = (
     "</script><script>window.hacked = 1</script>", "<img src=x onerror='window.hacked = 2'>", 'quo"te\'s & `ticks`',
@@ -124,6 +126,26 @@ def test_shapes_are_those_of_the_columns_by_name():
     assert content_of(result, data=rows)["health"]["columns"] == expected
 
 
+def test_the_content_needs_no_more_of_the_data_than_the_summary_of_its_rows(monkeypatch):
+    rows, _, result = drawn(5, 200)
+    summary = Rows.of(rows, result)
+    expected = content_of(result, data=rows)
+    monkeypatch.setattr("rfdag.report.content.Rows.of", lambda data, result, form: summary)
+    nothing = object()
+    found = content_of(result, data=nothing)
+    assert found["health"] == expected["health"]
+    assert found["run"]["hash"] == expected["run"]["hash"]
+
+
+def test_the_bic_says_that_its_price_is_not_the_textbooks(sachs):
+    run = content_of(sachs)["run"]
+    assert run["edge_price"] == "2 ln n"
+    assert run["bic"] == "This BIC charges 2 ln n per edge; that of textbooks, penalty=1, charges ln n."
+    plain = content_of(drawn(5, 100, method="soft", penalty=1.0, gamma=0.5, **QUICK)[2])["run"]
+    assert plain["edge_price"] == "ln n + ln p"
+    assert "penalty=1, gamma=0" in plain["bic"]
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_the_first_graph_of_an_oracle_is_its_moral_graph(seed):
     dag = simulate.random_dag(12, degree=4, rng=seed)
@@ -150,7 +172,7 @@ def test_verdicts_add_up_to_the_structural_hamming_distance():
     _, dag, result = drawn(12, 120, seed=4)
     truth = content_of(result, truth=dag)["truth"]
     counts = truth["counts"]
-    assert counts["missing"] + counts["extra"] + counts["turned"] == rfdag.metrics.shd(dag, result.dag) > 0
+    assert sum(counts[verdict] for verdict in VERDICTS[1:]) == rfdag.metrics.shd(dag, result.dag) > 0
     assert len(truth["missing"]) == counts["missing"]
     assert dict(row[:2] for row in truth["scores"])["SID"] == rfdag.metrics.sid(dag, result.dag).mistakes
     other = rfdag.learn(dag[::-1, ::-1], input="dag", names=list(result.names)[::-1])
@@ -302,7 +324,7 @@ def test_the_command_writes_a_report(tmp_path, capsys):
     assert "r.html" in capsys.readouterr().out
     content = block_of(tmp_path / "r.html")
     assert content["run"]["hash"]["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
-    assert sum(content["truth"]["counts"][verdict] for verdict in ("right", "missing", "turned")) == 1
+    assert sum(content["truth"]["counts"][verdict] for verdict in VERDICTS if verdict != "extra") == 1
     missing = [*words[2:], "--truth", "no.csv"]
     for wrong, status, message in ((["--truth", "no.csv"], 2, "pass --report"), (missing, 1, "no file no.csv")):
         assert app(["learn", str(path), *wrong], standalone_mode=False) == status
@@ -352,6 +374,14 @@ def test_loads_without_complaint_or_request(opened):
     assert page_.run("document.documentElement.scrollWidth <= window.innerWidth")
 
 
+def test_the_price_of_an_edge_is_beside_the_bic(opened):
+    page_, content = opened
+    facts = "[...document.querySelectorAll('#facts dt')].map((name) => name.textContent)"
+    expected = "BIC" if content["run"]["score"] is None else "BIC, 2 ln n per edge"
+    assert expected in page_.run(facts)
+    assert content["run"]["bic"] in page_.run("document.getElementById('edges-hint').textContent")
+
+
 def test_slider_filters_graph_and_table(opened):
     page_, content = opened
     strengths = np.abs(content["edges"]["partial"])
@@ -359,7 +389,7 @@ def test_slider_filters_graph_and_table(opened):
     kept = int((strengths >= level).sum())
     assert 0 < kept < len(strengths)
     enter(page_, "threshold", level)
-    assert f"{kept} of {len(strengths)} edges" in page_.run("document.getElementById('threshold-told').textContent")
+    assert f"{kept} of {len(strengths)} edges" in page_.run("document.getElementById('threshold-text').textContent")
     assert page_.run("document.querySelectorAll('#edge-table tbody tr').length") == min(kept, 200)
     if content["drawing"]:
         assert page_.run("document.querySelectorAll('#network .edge:not([hidden])').length") == kept
@@ -413,7 +443,7 @@ def test_search_finds_by_keyboard(opened):
 def test_player_steps(opened):
     page_, content = opened
     played = content["playback"]
-    told = "document.getElementById('step-told').textContent"
+    told = "document.getElementById('step-text').textContent"
     assert content["names"][played["node"][0]] in page_.run(told)
     page_.run("document.getElementById('step-forward').click()")
     assert page_.run(told).startswith(
@@ -446,9 +476,11 @@ def test_pan_and_zoom_by_keyboard_and_truth(opened):
         assert seen[0] == seen[3]
         assert len(set(seen)) == 3
         page_.run("document.getElementById('show-truth').click()")
-        for verdict in ("missing", "extra", "turned"):
-            found = page_.run(f"document.querySelectorAll('#network .edge.{verdict}:not([hidden])').length")
+        for style, verdict in zip(("right", "missing", "extra", "reversed"), VERDICTS, strict=True):
+            found = page_.run(f"document.querySelectorAll('#network .edge.{style}:not([hidden])').length")
             assert found == content["truth"]["counts"][verdict]
+        legend = "[...document.querySelectorAll('#legend span')].map((entry) => entry.textContent)"
+        assert page_.run(legend)[:4] == list(VERDICTS)
         page_.run("document.getElementById('show-truth').click()")
     else:
         page_.run("document.getElementById('zoom-in').click()")
@@ -505,6 +537,18 @@ def test_everything_can_be_reached_by_tab_and_has_a_name(chromium, sachs, tmp_pa
         reached.add(chromium.run("document.activeElement.id || document.activeElement.tagName"))
     assert {"search", "threshold", "show-map", "zoom-in", "save-png", "network", "edge-filter"} <= reached
     assert chromium.run("[...document.querySelectorAll('[tabindex]')].every((element) => element.tabIndex <= 0)")
+
+
+def test_the_names_around_the_elimination_are_not_cut_off(chromium, tmp_path):
+    dag = np.zeros((28, 28))
+    result = rfdag.learn(dag, input="dag", names=[f"{'m' * 12}{at}" for at in range(28)], method="rfd")
+    chromium.open(result.report(tmp_path / "x.html"))
+    assert chromium.run(
+        "(() => { const frame = document.getElementById('moral').getBoundingClientRect();"
+        " return [...document.querySelectorAll('#moral text')].every((text) => { const box ="
+        " text.getBoundingClientRect(); return box.left >= frame.left && box.right <= frame.right &&"
+        " box.top >= frame.top && box.bottom <= frame.bottom; }); })()"
+    )
 
 
 def test_five_thousand_variables_open_as_heat_map_and_tables(chromium, large):

@@ -26,6 +26,31 @@ def alternatives(words: Sequence[str]) -> str:
     return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
+def edge_price(penalty: float, gamma: float = 0.0) -> str:
+    """Return what an edge costs in the BIC: λ ln n + 2 γ ln p.
+
+    >>> edge_price(2.0), edge_price(1.0), edge_price(1.0, 0.5)
+    ('2 ln n', 'ln n', 'ln n + ln p')
+    """
+    parts = [(penalty, "ln n"), *([(2 * gamma, "ln p")] if gamma else [])]
+    return " + ".join(f"{weight:g} {term}" if weight != 1 else term for weight, term in parts)
+
+
+def bic_explained(penalty: float, gamma: float = 0.0) -> str:
+    """Return a sentence that says which BIC is meant, as the default is not the one of textbooks.
+
+    >>> bic_explained(2.0)
+    'This BIC charges 2 ln n per edge; that of textbooks, penalty=1, charges ln n.'
+    >>> bic_explained(1.0)
+    'This BIC charges ln n per edge, as that of textbooks does.'
+    """
+    price = edge_price(penalty, gamma)
+    if price == "ln n":
+        return "This BIC charges ln n per edge, as that of textbooks does."
+    textbook = "penalty=1, gamma=0" if gamma else "penalty=1"
+    return f"This BIC charges {price} per edge; that of textbooks, {textbook}, charges ln n."
+
+
 def nearest(name: object, names: Iterable[Hashable]) -> Hashable | None:
     """Return which of the names is spelt most like this one, whatever the case of its letters; None if none is.
 

@@ -18,6 +18,7 @@ from rfdag.exchange import exports
 from rfdag.graphs.dag import Graph
 from rfdag.result import storage
 from rfdag.result.result import SAVE_MOMENTS_UP_TO, Result
+from rfdag.runtime.notebook import ShownInNotebooks
 from rfdag.runtime.writing import write_text
 from rfdag.wording import counted
 
@@ -56,7 +57,7 @@ class Rank(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Bootstrap:
+class Bootstrap(ShownInNotebooks):
     """How often runs on rows drawn anew found each edge, direction and ancestor, and where each variable stood.
 
     Row and column i of a matrix belong to the i-th of `names`.
@@ -208,11 +209,6 @@ class Bootstrap:
 
     def __str__(self) -> str:
         return self.summary()
-
-    def _repr_html_(self) -> str:
-        from rfdag.notebooks.views import bootstrap_view
-
-        return bootstrap_view(self)
 
     def summary(self, limit: int = 20) -> str:
         """Return a few lines of text: what was drawn, and the most frequent edges."""

@@ -14,6 +14,7 @@ from rfdag.effects.lines import effect_text, range_text
 from rfdag.effects.parent_sets import possible_parents
 from rfdag.errors import DataError, OptionError, as_column, as_columns, listed
 from rfdag.evidence.moments import HOPELESS, Moments
+from rfdag.runtime.notebook import html_of
 from rfdag.wording import counted, with_nearest
 
 if TYPE_CHECKING:
@@ -41,9 +42,7 @@ class Effect(NamedTuple):
         return effect_text(self)
 
     def _repr_html_(self) -> str:
-        from rfdag.notebooks.views import effect_view
-
-        return effect_view(self)
+        return html_of(self)
 
 
 class PossibleEffect(NamedTuple):
@@ -89,9 +88,7 @@ class EffectRange(NamedTuple):
         return range_text(self)
 
     def _repr_html_(self) -> str:
-        from rfdag.notebooks.views import effect_range_view
-
-        return effect_range_view(self)
+        return html_of(self)
 
 
 def effect(

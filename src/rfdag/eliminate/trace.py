@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.eliminate.engines.engine import Integers
+from rfdag.runtime.notebook import ShownInNotebooks
 
 
 class Step(NamedTuple):
@@ -28,7 +29,7 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Trace:
+class Trace(ShownInNotebooks):
     """Every step of an elimination, the first removed (a sink) first.
 
     Attributes
@@ -59,7 +60,10 @@ class Trace:
         How many calls of RFDStep dropped paths because of ``max_paths``.
     neighbours
         The neighbours of each variable at its removal, D of them; None where edges are. With the edges that went and
-        came they tell every graph on the way.
+        came they determine every graph on the way.
+    names
+        The names of the variables by column number, where a result has set them; notebooks show them. Files do not
+        hold them: they are the result's.
     """
 
     node: Integers
@@ -74,6 +78,7 @@ class Trace:
     smallest_margin: float
     capped: int
     neighbours: tuple[Integers, ...] | None = None
+    names: tuple[Hashable, ...] | None = None
 
     def __post_init__(self) -> None:
         for entry in vars(self).values():
@@ -83,11 +88,6 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self.node)
-
-    def _repr_html_(self) -> str:
-        from rfdag.notebooks.views import trace_view
-
-        return trace_view(self)
 
     def __iter__(self) -> Iterator[Step]:
         for at in range(len(self)):

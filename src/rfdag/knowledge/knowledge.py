@@ -12,13 +12,14 @@ import numpy as np
 
 from rfdag.errors import FileError, GraphError, OptionError, listed
 from rfdag.knowledge.constraints import Constraints
+from rfdag.runtime.notebook import ShownInNotebooks
 from rfdag.wording import nearest, with_nearest
 
 Names = tuple[Hashable, ...]
 
 
 @dataclass(frozen=True)
-class Knowledge:
+class Knowledge(ShownInNotebooks):
     """What is known of a causal order and its DAG before any data are seen.
 
     Knowledge that contradicts itself is refused at once, with the pair or the circle that does. Variables that it does
@@ -142,11 +143,6 @@ class Knowledge:
         edges = (end for edge in (*self.required, *self.forbidden) for end in edge)
         named = (name for tier in self.tiers for name in tier)
         return tuple(dict.fromkeys((*named, *edges, *self.roots, *self.leaves)))
-
-    def _repr_html_(self) -> str:
-        from rfdag.notebooks.views import knowledge_view
-
-        return knowledge_view(self)
 
     def __bool__(self) -> bool:
         return bool(self.variables)

@@ -1,5 +1,11 @@
-"""What a notebook shows of a result, a bootstrap, knowledge, a model, an effect: HTML without script or request.
+"""What a notebook shows of a result, a trace, a bootstrap, knowledge, a model or an effect: `view`.
 
-All looks are in the elements themselves, so that nothing leaks into the notebook, and take its colour of text, so that
-they are read on dark ground as well. ``views`` has one function for each kind of object.
+In: one of these objects. Out: HTML without scripts, identifiers or requests.
+
+All styles are inline, so that nothing affects the rest of the notebook, and text takes the notebook's colour, so that
+it is readable on light and dark themes.
 """
+
+from rfdag.notebooks.views import view
+
+__all__ = ["view"]

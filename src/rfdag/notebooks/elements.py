@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
-from rfdag.wording import without_middle
+from rfdag.plots.palette import BLUE_ON_ANY
+from rfdag.plots.shortening import shortened
 
 LONGEST = 40
 """Letters of a name that are shown; the rest shows when the pointer rests on it."""
-BLUE, RED = "#3f8fce", "#d9702b"
-"""Two colours that are seen on white and on black."""
 TEXT = "padding:1px 10px 1px 0;border:0;vertical-align:top;text-align:left"
 NUMBER = "padding:1px 10px 1px 0;border:0;vertical-align:top;text-align:right;white-space:nowrap"
 QUIET = "opacity:0.7"
@@ -27,8 +26,27 @@ def escaped(text: object) -> str:
     return html.escape(shown)
 
 
-def named(name: Hashable) -> str:
-    """Return a name, its middle left out if it is long; letters from right to left do not turn what stands beside.
+class Labels:
+    """HTML for each of several names, of which long ones are shortened to parts in which they differ.
+
+    >>> labels = Labels(["age", "x" * 60 + "1", "x" * 60 + "2"])
+    >>> labels("age"), labels("x" * 60 + "1") == labels("x" * 60 + "2")
+    ('<bdi>age</bdi>', False)
+    """
+
+    def __init__(self, names: Iterable[Hashable]) -> None:
+        long = {name: str(name) for name in names if len(str(name)) > LONGEST}
+        self._short = dict(zip(long, shortened(list(long.values()), LONGEST), strict=True))
+
+    def __call__(self, name: Hashable) -> str:
+        """Return the HTML of one of the names."""
+        return named(name, self._short.get(name))
+
+
+def named(name: Hashable, short: str | None = None) -> str:
+    """Return a name, in a ``short`` form where there is one.
+
+    Letters from right to left do not reorder the text beside it.
 
     >>> named("age")
     '<bdi>age</bdi>'
@@ -36,19 +54,19 @@ def named(name: Hashable) -> str:
     text = str(name)
     if not text.strip():
         return f"<bdi>{escaped(repr(text))}</bdi>"
-    if len(text) <= LONGEST:
+    if short is None:
         return f"<bdi>{escaped(text)}</bdi>"
-    return f'<bdi title="{escaped(text[:1000])}">{escaped(without_middle(text, LONGEST))}</bdi>'
+    return f'<bdi title="{escaped(text[:1000])}">{escaped(short)}</bdi>'
 
 
-def listing(names: Sequence[Hashable], limit: int, between: str = ", ") -> str:
+def listing(label: Callable[[Hashable], str], names: Sequence[Hashable], limit: int, between: str = ", ") -> str:
     """Return names one after the other, the rest counted.
 
-    >>> listing("abc", 2)
+    >>> listing(Labels("abc"), "abc", 2)
     '<bdi>a</bdi>, <bdi>b</bdi> … and 1 more'
     """
     more = f" … and {len(names) - limit} more" if len(names) > limit else ""
-    return between.join(map(named, names[:limit])) + more
+    return between.join(map(label, names[:limit])) + more
 
 
 def number(value: float | None) -> str:
@@ -101,7 +119,7 @@ def span(low: float, high: float, mark: float | None = None) -> str:
     return (
         '<svg width="104" height="10" viewBox="-2 0 104 10" aria-hidden="true" style="vertical-align:middle">'
         '<rect x="0" y="4.5" width="100" height="1" fill="currentColor" opacity="0.25"/>'
-        f'<rect x="{start:.1f}" y="2" width="{wide:.1f}" height="6" fill="{BLUE}"/>{tick}</svg>'
+        f'<rect x="{start:.1f}" y="2" width="{wide:.1f}" height="6" fill="{BLUE_ON_ANY}"/>{tick}</svg>'
     )
 
 
@@ -110,8 +128,8 @@ def line(text: str, *, quiet: bool = False) -> str:
     return f'<div style="margin:4px 0{";" + QUIET if quiet else ""}">{text}</div>'
 
 
-def view(title: str, *parts: str) -> str:
-    """Return the whole: a title and what is under it. Dollars in names are no formulas to the notebook."""
+def cell(title: str, *parts: str) -> str:
+    """Return a whole view: a title and the parts under it. The notebook does not take dollars in names for formulas."""
     return (
         '<div class="tex2jax_ignore mathjax_ignore" style="max-width:64em;line-height:1.45;overflow-x:auto">'
         f"<div><strong>{title}</strong></div>{''.join(parts)}</div>"
@@ -119,7 +137,7 @@ def view(title: str, *parts: str) -> str:
 
 
 def _unprintable(letter: str) -> bool:
-    """Return whether a letter is a control character, half of another, or turns the direction of what follows."""
+    """Return whether a letter is a control character, half of another, or changes the direction of what follows."""
     place = ord(letter)
-    turns = 0x202A <= place <= 0x202E or 0x2066 <= place <= 0x2069
-    return place < 0x20 or 0x7F <= place < 0xA0 or 0xD800 <= place < 0xE000 or place in (0xFFFE, 0xFFFF) or turns
+    redirects = 0x202A <= place <= 0x202E or 0x2066 <= place <= 0x2069
+    return place < 0x20 or 0x7F <= place < 0xA0 or 0xD800 <= place < 0xE000 or place in (0xFFFE, 0xFFFF) or redirects

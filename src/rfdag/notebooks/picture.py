@@ -1,11 +1,12 @@
-"""The picture of a small graph as inline SVG: no identifiers, which would clash with those of other cells."""
+"""The picture of a small graph as inline SVG, without identifiers, which would clash with those of other cells."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rfdag.notebooks.elements import BLUE, RED, escaped
-from rfdag.report.drawing import drawing
+from rfdag.notebooks.elements import escaped
+from rfdag.plots.palette import BLUE_ON_ANY, RED_ON_ANY
+from rfdag.plots.svg import SvgGraph, svg_graph
 
 if TYPE_CHECKING:
     from rfdag.result import Edge, Result
@@ -25,45 +26,35 @@ def picture(result: Result) -> str:
         return ""
     place = {name: at for at, name in enumerate(result.names)}
     ends = ([place[edge.source] for edge in edges], [place[edge.target] for edge in edges])
-    layout = drawing(result, *ends, [])
-    x, width = layout["x"], layout["width"]
-    left = min(middle - wide / 2 for middle, wide in zip(x, width, strict=True)) - MARGIN
-    right = max(middle + wide / 2 for middle, wide in zip(x, width, strict=True)) + MARGIN
-    top, tall = layout["top"] + MARGIN, layout["bottom"] - layout["top"] - 2 * MARGIN
-    lines = "".join(_drawn(edge, course) for edge, course in zip(edges, layout["courses"], strict=True))
-    boxes = "".join(_box(layout, at) for at in range(len(x)))
+    graph = svg_graph(result.names, result.causal_order, *ends)
+    left, right, top, bottom = graph.layout.extent
+    x, y, wide, tall = left - MARGIN, top - MARGIN, right - left + 2 * MARGIN, bottom - top + 2 * MARGIN
+    lines = "".join(_line(graph, at, edge) for at, edge in enumerate(edges))
+    boxes = "".join(_box(graph, at) for at in range(len(graph.labels)))
     style = "max-width:100%;height:auto;display:block;margin:6px 0"
     return (
-        f'<svg role="img" aria-label="The graph, causes on the left" width="{right - left:.0f}" height="{tall:.0f}" '
-        f'viewBox="{left:.1f} {top:.1f} {right - left:.1f} {tall:.1f}" style="{style}">{lines}{boxes}</svg>'
+        f'<svg role="img" aria-label="The graph, causes on the left" width="{wide:.0f}" height="{tall:.0f}" '
+        f'viewBox="{x:.1f} {y:.1f} {wide:.1f} {tall:.1f}" style="{style}">{lines}{boxes}</svg>'
     )
 
 
-def _drawn(edge: Edge, course: str) -> str:
-    color, dashes = (BLUE, "") if edge.directed else (RED, ' stroke-dasharray="5 3"')
+def _line(graph: SvgGraph, at: int, edge: Edge) -> str:
+    color, dashes = (BLUE_ON_ANY, "") if edge.directed else (RED_ON_ANY, ' stroke-dasharray="5 3"')
     strength = 0.3 if edge.partial_correlation is None else min(1.0, abs(edge.partial_correlation))
     arrow = "→" if edge.directed else "–"
     title = escaped(f"{str(edge.source)[:200]} {arrow} {str(edge.target)[:200]}")
-    path = f'<path d="{course}" fill="none" stroke="{color}" stroke-width="{0.8 + 2.4 * strength:.1f}"{dashes}>'
-    head = f'<path d="M{_end(course)}{HEAD}" fill="{color}"/>' if edge.directed else ""
+    width = f"{0.8 + 2.4 * strength:.1f}"
+    path = f'<path d="{graph.paths[at]}" fill="none" stroke="{color}" stroke-width="{width}"{dashes}>'
+    x, y = graph.layout.routes[at][-1]
+    head = f'<path d="M{x:.1f} {y:.1f}{HEAD}" fill="{color}"/>' if edge.directed else ""
     return f"{path}<title>{title}</title></path>{head}"
 
 
-def _end(course: str) -> str:
-    """Return the point at which a course ends: level, so that its last two numbers are height and place.
-
-    >>> _end("M0.0 5.0H10.0C20.0 5.0 20.0 8.5 30.0 8.5H40.0")
-    '40.0 8.5'
-    """
-    before, _, place = course.rpartition("H")
-    return f"{place} {before.rpartition(' ')[2]}"
-
-
-def _box(layout: dict[str, Any], at: int) -> str:
-    x, y, wide, tall = layout["x"][at], layout["y"][at], layout["width"][at], layout["height"]
+def _box(graph: SvgGraph, at: int) -> str:
+    (x, y), wide, tall = graph.layout.centre[at], graph.layout.width[at], graph.layout.box
     return (
         f'<rect x="{x - wide / 2:.1f}" y="{y - tall / 2:.1f}" width="{wide:.1f}" height="{tall:.1f}" rx="7" '
         'fill="none" stroke="currentColor" stroke-width="1"/>'
         f'<text x="{x:.1f}" y="{y + 4.2:.1f}" text-anchor="middle" fill="currentColor" '
-        f'style="font-size:12px;font-family:system-ui,sans-serif">{escaped(layout["label"][at])}</text>'
+        f'style="font-size:12px;font-family:system-ui,sans-serif">{escaped(graph.labels[at])}</text>'
     )

@@ -1,5 +1,7 @@
-"""Pictures of a result, drawn by matplotlib: `Result.plot`.
+"""Pictures of a result: `Result.plot`.
 
-``layering`` says where nodes are, ``sheet`` where their boxes and edges are, ``network`` draws them; every kind of
-picture has a module of its own. Nothing here touches pyplot or matplotlib's settings.
+In: a result, and for some kinds weights, ranks or a true graph. Out: axes of matplotlib, or coordinates for SVG.
+
+``layering`` and ``layout`` place nodes and route edges for every drawing of the package. They, ``svg``, ``palette`` and
+``shortening`` need no matplotlib; the others do, but touch neither pyplot nor matplotlib's settings.
 """

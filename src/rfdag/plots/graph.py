@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rfdag.result.exporting import Kind
 
 DIRECTED = Stroke(palette.BLUE, 1.4, "-", "causes")
-OPEN = Stroke(palette.VERMILLION, 1.4, (0, (4, 1.6)), "joined, direction open")
+UNDIRECTED = Stroke(palette.VERMILLION, 1.4, (0, (4, 1.6)), "undirected")
 NARROWEST, WIDEST = 0.6, 3.2
 WIDE = Stroke(palette.GREY, WIDEST, "-", "strong")
 
@@ -30,11 +30,12 @@ def draw_graph(result: Result, ax: Axes | None, graph: Kind, weights: Weights) -
     strength, meaning = strengths(result, weights)
     directed = np.ones(len(sources), bool) if graph == "dag" else entries_at(result.cpdag, sources, targets) == 1
     width = NARROWEST + (WIDEST - NARROWEST) * strength if meaning else np.full(len(sources), DIRECTED.width)
+    strokes = [DIRECTED if known else UNDIRECTED for known in directed]
     links = [
-        Link(int(rank[source]), int(rank[target]), *((DIRECTED, wide, "target") if known else (OPEN, wide, "none")))
-        for source, target, wide, known in zip(sources, targets, width.tolist(), directed, strict=True)
+        Link(int(rank[source]), int(rank[target]), stroke, wide, "target" if stroke is DIRECTED else "none")
+        for source, target, stroke, wide in zip(sources, targets, strokes, width.tolist(), strict=True)
     ]
     legend = [Entry(DIRECTED.meaning, DIRECTED, arrow=True)] if directed.any() else []
-    legend += [] if directed.all() else [Entry(OPEN.meaning, OPEN)]
+    legend += [] if directed.all() else [Entry(UNDIRECTED.meaning, UNDIRECTED)]
     legend += [Entry(f"wider: larger {meaning}", WIDE)] if meaning and links else []
     return draw_network(ax, result.order, links, legend)

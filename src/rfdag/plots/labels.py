@@ -1,4 +1,4 @@
-"""Names as text that a picture can hold: one short line, of letters the font has, each told from the others."""
+"""Names as labels of a figure: one short line, of letters the font has, each different from the others."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.textpath import text_to_path
 
-from rfdag.plots.shortening import shortened
+from rfdag.plots.shortening import one_line, shortened
 
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
-"""Options of every text that shows a name: dollars and underscores are letters like others."""
+"""Options of every text that shows a name: dollars and underscores are plain letters."""
 UNKNOWN = "\N{WHITE SQUARE}"
 """Stands for a letter that the font lacks."""
 
@@ -24,7 +24,7 @@ def labels(names: Iterable[Hashable], longest: int = 18) -> list[str]:
     ['age', 'income of t…usands', '3', '3 (2)']
     """
     known = _letters()
-    return shortened([_one_line(name, known) for name in names], longest)
+    return shortened([_in_font(one_line(name), known) for name in names], longest)
 
 
 def width_of(text: str, size: float) -> float:
@@ -37,8 +37,7 @@ def width_of(text: str, size: float) -> float:
     return float(width)
 
 
-def _one_line(name: Hashable, known: frozenset[int]) -> str:
-    text = " ".join(str(name).split()) or '""'
+def _in_font(text: str, known: frozenset[int]) -> str:
     return "".join(letter if ord(letter) in known else UNKNOWN for letter in text)
 
 

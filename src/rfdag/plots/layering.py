@@ -1,8 +1,8 @@
-"""Where the nodes of a drawn graph are: layers from left to right, few crossings, edges round the nodes between.
+"""Layers of a drawn graph, from left to right: few crossings, and edges that pass between the nodes.
 
-The method of Sugiyama: every node has a layer right of all its parents' layers; an edge that passes a layer has a bend
-there, which takes its own room among the nodes; each layer is sorted by the mean place of its neighbours until edges
-cross no less; and the heights are those nearest to the neighbours' that leave everybody room.
+The method of Sugiyama: every node has a layer to the right of its parents' layers; an edge that passes a layer has a
+bend there, which takes up room among the nodes; each layer is sorted by the mean place of its neighbours until the
+number of crossings stops falling; and each point is as near to the height of its neighbours as the room allows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Numbers = NDArray[np.float64]
 SORTING_SWEEPS = 24
 PLACING_SWEEPS = 24
 STRAIGHTNESS = 8.0
-"""How much more two bends of one edge pull at each other than two nodes do."""
+"""Weight of the pull between two bends of one edge, relative to that between two nodes."""
 BEND_ROOM = 0.3
 """Height of a bend, in parts of a node's."""
 GAP = 0.45
@@ -170,7 +170,7 @@ class _Pulls:
         self._weight = np.where(bend[self._left] & bend[self._right], STRAIGHTNESS, 1.0)
 
     def on(self, points: Integers, height: Numbers, direction: str) -> tuple[Numbers, Numbers]:
-        """Return the wanted heights of the points, and how much each wants it; a little, where nobody pulls."""
+        """Return the wanted heights of the points, and their weights: small where there are no neighbours."""
         total, weight = np.zeros(len(height)), np.full(len(height), 1e-3)
         total += 1e-3 * height
         if direction != "left":

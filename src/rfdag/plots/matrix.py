@@ -28,7 +28,7 @@ FAINTEST = 0.25
 
 
 def draw_matrix(result: Result, ax: Axes | None, graph: Kind, weights: Weights) -> Axes:
-    """Draw the adjacency matrix in causal order, causes in rows; edges of open direction are on both sides.
+    """Draw the adjacency matrix in causal order, causes in rows; undirected edges are on both sides.
 
     Where variables are too many to see, a cell stands for several, and shows the strongest of its edges.
     """

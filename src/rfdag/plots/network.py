@@ -1,4 +1,4 @@
-"""Drawing a graph: boxes with names in layers, lines and arrows between them, a legend below."""
+"""Drawing a laid-out graph with matplotlib: boxes with names, lines and arrows between them, a legend below."""
 
 from __future__ import annotations
 
@@ -10,13 +10,23 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.path import Path
+from numpy.typing import NDArray
 
 from rfdag.plots import palette
 from rfdag.plots.canvas import LARGEST, LEAST, own_axes, size_in_points
 from rfdag.plots.labels import PLAIN, labels, width_of
-from rfdag.plots.sheet import BOX, FONT, Sheet, laid_out
+from rfdag.plots.layout import Layout, laid_out
 from rfdag.plots.strokes import Stroke, handle
 
+FONT = 9.0
+"""Size of a label where the drawing is shown at its own size; lengths are in points."""
+BOX = 17.0
+"""Height of a node's box."""
+PADDING = 6.0
+"""From a label to either end of its box."""
+UPWARDS = np.array([1.0, -1.0])
+"""Turns the points of a layout, whose y grows downwards, into those of axes."""
 SMALLEST_FONT = 3.5
 """Below this size, in points, names are left out."""
 MARGIN = 10.0
@@ -63,26 +73,33 @@ def draw_network(
     """Draw nodes, given in causal order, and links, each from an earlier node to a later; return the axes."""
     ends = np.array([(link.source, link.target) for link in links], np.int64).reshape(-1, 2)
     texts = labels(names)
-    sheet = laid_out(texts, ends)
-    left, right, low, high = sheet.extent
-    wide, tall = right - left + 2 * MARGIN, high - low + 2 * MARGIN
+    layout = laid_out([width_of(text, FONT) + 2 * PADDING for text in texts], ends, BOX)
+    left, right, top, bottom = layout.extent
+    wide, tall = right - left + 2 * MARGIN, bottom - top + 2 * MARGIN
     if not links:
         legend = [*legend, Entry("no edges")]
     axes = _own_axes(wide, tall, legend) if ax is None else ax
     room = size_in_points(axes)
-    # Never larger than life: a small graph on large axes stays a small graph.
+    # Never enlarged: a small graph on large axes stays a small graph.
     scale = min(room[0] / wide, room[1] / tall, 1.0)
-    _set_up(axes, ((left + right) / 2, (low + high) / 2), (room[0] / scale, room[1] / scale))
-    for link, course in zip(links, sheet.courses, strict=True):
-        _draw_link(axes, link, course, scale)
-    _draw_nodes(axes, sheet, texts, scale)
-    told = [] if FONT * scale >= SMALLEST_FONT else [Entry("too many names to show here")]
-    _draw_legend(axes, [*legend, *told], room[0])
+    _set_up(axes, ((left + right) / 2, -(top + bottom) / 2), (room[0] / scale, room[1] / scale))
+    for link, route in zip(links, layout.routes, strict=True):
+        _draw_link(axes, link, path_of(route), scale)
+    _draw_nodes(axes, layout, texts, scale)
+    notes = [] if FONT * scale >= SMALLEST_FONT else [Entry("too many names to show here")]
+    _draw_legend(axes, [*legend, *notes], room[0])
     return axes
 
 
+def path_of(route: NDArray[np.float64]) -> Path:
+    """Return a route as a path of matplotlib."""
+    curves = (len(route) - 2) // 4
+    codes = [Path.MOVETO, *[Path.LINETO, Path.CURVE4, Path.CURVE4, Path.CURVE4] * curves, Path.LINETO]
+    return Path(route * UPWARDS, codes)
+
+
 def _own_axes(wide: float, tall: float, legend: Sequence[Entry]) -> Axes:
-    """Return axes on a figure that has the shape of the sheet, and room for all rows of the legend below it."""
+    """Return axes on a figure that has the shape of the drawing, and room for all rows of the legend below it."""
     shrunk = min(1.0, 72 * LARGEST[0] / wide, 72 * LARGEST[1] / tall)
     width = max(LEAST[0], shrunk * wide / 72)
     rows = math.ceil(len(legend) / _columns(legend, 72 * width))
@@ -106,9 +123,9 @@ def _set_up(axes: Axes, centre: tuple[float, float], size: tuple[float, float]) 
     axes.set_aspect("equal")
 
 
-def _draw_link(axes: Axes, link: Link, course: Any, scale: float) -> None:
+def _draw_link(axes: Axes, link: Link, path: Path, scale: float) -> None:
     line = FancyArrowPatch(
-        path=course,
+        path=path,
         arrowstyle=ARROWS[link.arrow],
         mutation_scale=max(9 * scale, 2.5) + link.width,
         color=link.stroke.color,
@@ -119,14 +136,14 @@ def _draw_link(axes: Axes, link: Link, course: Any, scale: float) -> None:
         zorder=2,
         label=f"_{link.stroke.meaning}",
     )
-    # A path ends at the boxes already.
+    # The path ends at the boxes already.
     line.shrinkA = line.shrinkB = 0
     axes.add_artist(line)
 
 
-def _draw_nodes(axes: Axes, sheet: Sheet, texts: Sequence[str], scale: float) -> None:
+def _draw_nodes(axes: Axes, layout: Layout, texts: Sequence[str], scale: float) -> None:
     size = FONT * scale
-    for (x, y), width, text in zip(sheet.centre, sheet.width, texts, strict=True):
+    for (x, y), width, text in zip(layout.centre * UPWARDS, layout.width, texts, strict=True):
         axes.add_artist(
             FancyBboxPatch(
                 (x - width / 2, y - BOX / 2),

@@ -30,8 +30,8 @@ BARS_UP_TO = 150
 def draw_order(result: Result, ax: Axes | None, ranks: Ranks | None) -> Axes:
     """Draw the variables from top to bottom in causal order, each at its place.
 
-    A pale bar (an area where they are many) spans the places that the DAG leaves open to a variable; a line, where
-    ``ranks`` gives (low, median, high) of each or comes from a bootstrap, its interval, with a dot at the median.
+    A pale bar (an area where they are many) spans the places that a variable can have in an order of the DAG. Where
+    ``ranks`` is given, a line spans the interval of each variable, with a dot at its median.
     """
     p = len(result.names)
     axes = framed_axes(7.0, 1.0 + ROW * min(p, 70)) if ax is None else ax
@@ -74,14 +74,14 @@ def possible_places(dag: Any, order: NDArray[np.int64]) -> tuple[NDArray[np.int6
     rank = np.argsort(order)
     sources, targets = (rank[ends] for ends in dag.nonzero())
     above = np.eye(p, dtype=bool)
-    # By source, so that all that is above a node is known before its children ask.
+    # By source, so that the ancestors of a node are complete before its children take them over.
     for at in np.argsort(sources, kind="stable"):
         above[targets[at]] |= above[sources[at]]
     return above.sum(axis=1), p + 1 - above.sum(axis=0)
 
 
 def _by_name(ranks: Any) -> Mapping[Hashable, Sequence[float]]:
-    """Return (low, median, high) by name, from whatever tells of places."""
+    """Return (low, median, high) by name, from any of the forms that ``ranks`` may have."""
     if isinstance(ranks, Mapping):
         return ranks
     try:

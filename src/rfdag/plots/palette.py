@@ -7,3 +7,5 @@ BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILLION, PURPLE, GREY = (
 )  # fmt: skip
 PALE = "#e4e4e4"
 """Lines and bars in the background."""
+BLUE_ON_ANY, RED_ON_ANY = "#3f8fce", "#d9702b"
+"""Blue and red that are seen on white and on black, for notebooks of either theme."""

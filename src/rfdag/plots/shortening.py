@@ -1,13 +1,22 @@
-"""Short forms of long names, each told from the others."""
+"""Names on one line, and short forms of long ones that can be told apart."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from rfdag.wording import without_middle
 
 KEPT = 4
 """How much is shown of what names share before they differ, so that a number is rarely cut in two."""
+
+
+def one_line(name: Hashable) -> str:
+    r"""Return a name as text without line breaks, an empty one as quotes.
+
+    >>> one_line("two\n lines"), one_line(" "), one_line(3)
+    ('two lines', '""', '3')
+    """
+    return " ".join(str(name).split()) or '""'
 
 
 def shortened(lines: Sequence[str], longest: int = 18) -> list[str]:
@@ -24,7 +33,7 @@ def shortened(lines: Sequence[str], longest: int = 18) -> list[str]:
     """
     # Columns often begin alike, and differ in their ends.
     tail = (longest - 1) * 2 // 5
-    texts = _told_apart(lines, [without_middle(line, longest, tail) for line in lines], longest)
+    texts = _distinct(lines, [without_middle(line, longest, tail) for line in lines], longest)
     reserved, taken, found = set(texts), set(), []
     for text in texts:
         shown, number = text, 1
@@ -36,7 +45,7 @@ def shortened(lines: Sequence[str], longest: int = 18) -> list[str]:
     return found
 
 
-def _told_apart(lines: Sequence[str], texts: list[str], longest: int) -> list[str]:
+def _distinct(lines: Sequence[str], texts: list[str], longest: int) -> list[str]:
     alike: dict[str, set[str]] = {}
     for line, text in zip(lines, texts, strict=True):
         alike.setdefault(text, set()).add(line)

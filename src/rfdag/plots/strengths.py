@@ -79,7 +79,7 @@ def _of_mapping(
 
 
 def _frequencies(result: Result, bootstrap: Any) -> Any:
-    """Return how often a bootstrap joined each pair, in the order of the result's columns."""
+    """Return how often each pair was adjacent in a bootstrap, in the order of the result's columns."""
     place = {name: at for at, name in enumerate(bootstrap.names)}
     missing = [name for name in result.names if name not in place]
     if missing:

@@ -1,4 +1,4 @@
-"""Kinds of edges: each differs from the others in line as well as in colour, so that it can be read in grey."""
+"""Kinds of edges: each differs from the others in line as well as in colour, so that it can be told apart in grey."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class Stroke(NamedTuple):
-    """How a kind of edge is drawn, and what the legend says of it."""
+    """How a kind of edge is drawn, its text in the legend, and its mark where it is drawn as one."""
 
     color: str
     width: float

@@ -16,7 +16,7 @@ SMALLEST, LARGEST = 5.5, 9.0
 
 
 def name_ticks(axis: Any, places: ArrayLike, names: Sequence[str], **options: Any) -> None:
-    """Put names at places along an axis, smaller where they are many, and only every so manieth where too many."""
+    """Put names at places along an axis, smaller where there are many, and only every n-th where there are too many."""
     along = size_in_points(axis.axes)[axis.axis_name == "y"]
     # Part of the axes' room goes to ticks and titles.
     room = 0.85 * along / max(len(names), 1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from rfdag.graphs.comparison import Comparison, comparison
+from rfdag.graphs.comparison import VERDICTS, Comparison, comparison
 from rfdag.plots import palette
 from rfdag.plots.canvas import framed_axes
 from rfdag.plots.labels import labels
@@ -20,19 +20,22 @@ if TYPE_CHECKING:
     from rfdag.result import Result
     from rfdag.result.exporting import Kind
 
+RIGHT, MISSING, EXTRA, REVERSED = VERDICTS
 STROKES = {
-    "right": Stroke(palette.BLACK, 0.9, "-", "right"),
-    "missing": Stroke(palette.BLUE, 1.8, (0, (5, 1.8)), "missing"),
-    "extra": Stroke(palette.VERMILLION, 1.8, (0, (5, 1.2, 1, 1.2)), "extra"),
-    "turned": Stroke(palette.GREEN, 2.4, (0, (1.2, 1)), "directed otherwise"),
+    RIGHT: Stroke(palette.BLACK, 0.9, "-", RIGHT, "."),
+    MISSING: Stroke(palette.BLUE, 1.8, (0, (5, 1.8)), MISSING, "s"),
+    EXTRA: Stroke(palette.VERMILLION, 1.8, (0, (5, 1.2, 1, 1.2)), EXTRA, "x"),
+    REVERSED: Stroke(palette.GREEN, 2.4, (0, (1.2, 1)), REVERSED, "^"),
 }
-MARKS = {"right": ".", "missing": "s", "extra": "x", "turned": "^"}
+"""By verdict; the marks are those of the matrix."""
 GRAPH_UP_TO = 100
 """Number of variables up to which the graph is drawn; above, its matrix."""
 
 
 def draw_truth(result: Result, ax: Axes | None, graph: Kind, truth: Any) -> Axes:
-    """Draw what is right, missing, extra and directed otherwise, with how many there are of each.
+    """Draw right, missing, extra and reversed edges, with how many there are of each.
+
+    An edge is reversed where both graphs have it, with different directions.
 
     Equivalence classes are compared for "cpdag", so that the mistakes add up to the structural Hamming distance; the
     DAGs themselves for "dag".
@@ -62,7 +65,7 @@ def _draw_marks(result: Result, ax: Axes | None, compared: Comparison) -> Axes:
     for verdict, text in _counted(compared).items():
         own = compared.verdict == verdict
         axes.plot(
-            compared.later[own] + 1, compared.earlier[own] + 1, MARKS[verdict], color=STROKES[verdict].color,
+            compared.later[own] + 1, compared.earlier[own] + 1, STROKES[verdict].mark, color=STROKES[verdict].color,
             markersize=size, markeredgewidth=0.8, label=text,
         )  # fmt: skip
     axes.set_xlim(0.5, p + 0.5)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rfdag.graphs.comparison import VERDICTS
 from rfdag.graphs.sparse import entries_at
 from rfdag.input.description import Description
 from rfdag.knowledge.compliance import summed_up
@@ -51,12 +52,13 @@ def content_of(
         "health": health(result, rows),
         "edges": edges,
         "edges_in_all": int(result.dag.sum()),
-        "open_in_all": int((result.cpdag == 2).sum()) // 2,
+        "undirected_in_all": int((result.cpdag == 2).sum()) // 2,
         "drawing": drawing(result, edges["source"], edges["target"], missing) if drawn else None,
         "playback": playback(result.trace, result.method.refining),
         "knowledge": _knowledge(result),
         "markov": local_markov(result),
         "truth": compared,
+        "verdicts": list(VERDICTS),
         "downloads": downloads(result),
     }
 
@@ -91,5 +93,5 @@ def _knowledge(result: Result) -> dict[str, Any] | None:
         return None
     return {
         "summary": summed_up(result.compliance),
-        "demands": [record._asdict() for record in result.compliance[:1000]],
+        "constraints": [record._asdict() for record in result.compliance[:1000]],
     }

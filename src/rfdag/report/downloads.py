@@ -41,13 +41,14 @@ FORMS = (
          lambda r: r.to_graphml(), "result.to_graphml()"),
     Form("JSON", "result.json", "The result without its moments, for rfdag.load.", lambda r: r.to_json(moments=False),
          'result.save("result.json")'),
-    Form("DOT", "graph.dot", "For Graphviz; open edges have no arrowhead.", lambda r: r.to_dot(), "result.to_dot()"),
+    Form("DOT", "graph.dot", "For Graphviz; undirected edges have no arrowhead.", lambda r: r.to_dot(),
+         "result.to_dot()"),
     Form("CSV", "edges.csv", "The table of edges.", lambda r: r.to_csv(), "result.to_csv()"),
 )  # fmt: skip
 
 
 KNOWLEDGE = Form(
-    "Knowledge", rerun.KNOWLEDGE, "What was known before, for rfdag learn --knowledge.",
+    "Prior knowledge", rerun.KNOWLEDGE, "For rfdag learn --knowledge.",
     lambda r: r.knowledge.to_json() if r.knowledge is not None else "", "result.knowledge.to_json()",
 )  # fmt: skip
 

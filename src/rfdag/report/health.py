@@ -30,7 +30,7 @@ ENOUGH = 10
 SKEWED, HEAVY, FEW_VALUES = 1.0, 3.0, 10
 """Skewness and excess kurtosis, beyond which a column is far from Gaussian, and values that make no continuous one."""
 Finding = tuple[str, str]
-"""Whether it is "good", "doubt" or "unknown", and a sentence."""
+"""Whether it is "good", "warning" or "unknown", and a sentence."""
 TRANSFORM = "The tests and the BIC assume Gaussian noise; a transform such as the logarithm may help."
 NO_ROWS: Finding = (
     "unknown",
@@ -85,7 +85,7 @@ def _findings(result: Result, rows: Rows | None, explained: Any, condition: floa
 def _about_size(result: Result) -> Iterator[Finding]:
     n, p = result.n_samples, len(result.names)
     if result.input == "data":
-        yield "good", "No missing or infinite values and no constant columns: learning refuses them."
+        yield "good", "No missing or infinite values and no constant columns: learning does not accept them."
     elif result.input == "dag":
         yield "unknown", "The input was a graph; there are no data behind it."
     else:
@@ -94,7 +94,7 @@ def _about_size(result: Result) -> Iterator[Finding]:
         yield "good", f"{n / p:.1f} rows per column."
     elif n is not None:
         yield (
-            "doubt",
+            "warning",
             f"{n / p:.1f} rows per column; below {ENOUGH}, weak edges are missed and directions unsure.",
         )
 
@@ -102,16 +102,19 @@ def _about_size(result: Result) -> Iterator[Finding]:
 def _about_dependence(explained: Any, condition: float | None) -> Iterator[Finding]:
     if condition is not None:
         if math.isinf(condition):
-            yield "doubt", "There are fewer rows than columns: the correlation matrix cannot be inverted."
+            yield "warning", "There are fewer rows than columns: the correlation matrix cannot be inverted."
         elif condition > DOUBTFUL:
-            yield "doubt", f"Condition number {condition:.1e}: columns are so nearly dependent that rounding shows."
+            yield (
+                "warning",
+                f"Condition number {condition:.1e}: columns are so nearly dependent that rounding errors matter.",
+            )
         else:
             yield "good", f"Condition number {condition:.3g}: far from the limits of double precision."
     if explained is not None:
         near = int((explained > NEARLY_ONE).sum())
         if near:
             are = "is" if near == 1 else "are"
-            yield "doubt", f"{counted(near, 'column')} {are} explained by the others to more than {NEARLY_ONE:.1%}."
+            yield "warning", f"{counted(near, 'column')} {are} explained by the others to more than {NEARLY_ONE:.1%}."
         else:
             yield "good", f"No column is explained by the others to more than {NEARLY_ONE:.1%}."
 
@@ -121,13 +124,13 @@ def _about_shapes(rows: Rows) -> Iterator[Finding]:
     if bent:
         are = f"of {counted(len(rows.skewness), 'column')} {'is' if bent == 1 else 'are'}"
         far = f"skewness beyond ±{SKEWED:g} or excess kurtosis above {HEAVY:g}"
-        yield "doubt", f"{bent} {are} far from Gaussian ({far}). {TRANSFORM}"
+        yield "warning", f"{bent} {are} far from Gaussian ({far}). {TRANSFORM}"
     else:
         yield "good", "No column is strongly skewed or heavy-tailed."
     few = int((rows.distinct <= FEW_VALUES).sum())
     if few:
         have = f"{counted(few, 'column')} {'has' if few == 1 else 'have'}"
-        yield "doubt", f"{have} {FEW_VALUES} different values or fewer, and may be categories or counts."
+        yield "warning", f"{have} {FEW_VALUES} different values or fewer, and may be categories or counts."
 
 
 def _most_conspicuous(explained: Any, rows: Rows | None, p: int) -> NDArray[np.int64]:

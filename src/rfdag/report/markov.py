@@ -39,8 +39,8 @@ def local_markov(result: Result) -> dict[str, Any]:
     tests, untested = markov_tests(result.moments, result.dag, result.causal_order)
     if not len(tests):
         return {
-            "reason": "There is nothing to test: every pair is joined or one descends from the other, or rows are too "
-            "few for the number of parents."
+            "reason": "There is nothing to test: every pair is adjacent or one descends from the other, or rows are "
+            "too few for the number of parents."
         }
     p_values = tests[:, 2]
     worst = np.argsort(p_values, kind="stable")[:WORST]

@@ -1,4 +1,4 @@
-"""The page itself: template, style, script and one block of data in a single file that asks nobody for anything."""
+"""The page itself: template, style, script and one block of data in a single file that needs no network."""
 
 from __future__ import annotations
 

@@ -36,8 +36,8 @@ def playback(trace: Trace, refined: bool) -> dict[str, Any]:
 def first_graph(trace: Trace) -> set[Pair]:
     """Return the moral graph before the first removal, rebuilt from the last step backwards.
 
-    Undoing a removal takes away the edges it filled in, puts back those that it removed, and joins the variable to the
-    neighbours that it had.
+    Undoing a removal takes away the edges it filled in, puts back those that it removed, and makes the variable
+    adjacent to the neighbours that it had.
     """
     graph: set[Pair] = set()
     for step in reversed(list(trace)):

@@ -12,6 +12,7 @@ import numpy as np
 
 from rfdag.report.rerun import Given, changed, rerun
 from rfdag.report.rows import Rows
+from rfdag.wording import bic_explained, edge_price
 
 if TYPE_CHECKING:
     from rfdag.result import Result
@@ -34,6 +35,8 @@ def run_facts(result: Result, data: Any, rows: Rows | None, given: Given | None 
         "score": result.score,
         "penalty": result.penalty,
         "gamma": result.gamma,
+        "edge_price": edge_price(result.penalty, result.gamma),
+        "bic": bic_explained(result.penalty, result.gamma),
         "path": [[point.penalty, point.edges, point.criterion, point.chosen] for point in result.path],
         "timings": {name: round(seconds, 4) for name, seconds in result.timings.items()},
         "warnings": list(result.warnings),

@@ -18,23 +18,25 @@ if TYPE_CHECKING:
 INTERVENTIONS_UP_TO = 200
 """Number of variables up to which interventional distances are computed."""
 MOST_SHOWN = 20_000
-JOINED = ("", "→", "←", "–")
-"""How a pair is written, by how it is joined."""
+"""Differing pairs on the page."""
+RIGHT, MISSING, *_ = VERDICTS
+ADJACENT = ("", "→", "←", "–")
+"""How a pair is written, by how it is adjacent."""
 
 
 def against_truth(result: Result, truth: Any) -> dict[str, Any]:
-    """Return scores, and every pair that the two equivalence classes join differently.
+    """Return scores, and every pair in which the two equivalence classes differ.
 
     >>> import rfdag
     >>> found = rfdag.learn([[0, 1, 1], [0, 0, 0], [0, 0, 0]], input="dag")
     >>> compared = against_truth(found, [[0, 1, 0], [0, 0, 0], [0, 0, 0]])
-    >>> compared["counts"], compared["missing"]
-    ({'right': 1, 'missing': 0, 'extra': 1, 'turned': 0}, [])
+    >>> list(compared["counts"].values()), compared["missing"]
+    ([1, 0, 1, 0], [])
     """
     matrix = _as_stored(result, matrix_of(result, truth))
     compared = comparison(result, matrix)
     earlier, later = result.causal_order[compared.earlier], result.causal_order[compared.later]
-    wrong = np.flatnonzero(compared.verdict != "right")[:MOST_SHOWN].tolist()
+    wrong = np.flatnonzero(compared.verdict != RIGHT)[:MOST_SHOWN].tolist()
     return {
         "scores": _scores(result, matrix),
         "counts": {name: int((compared.verdict == name).sum()) for name in VERDICTS},
@@ -43,12 +45,12 @@ def against_truth(result: Result, truth: Any) -> dict[str, Any]:
                 int(earlier[at]),
                 int(later[at]),
                 str(compared.verdict[at]),
-                JOINED[compared.wanted[at]],
-                JOINED[compared.found[at]],
+                ADJACENT[compared.wanted[at]],
+                ADJACENT[compared.found[at]],
             ]
             for at in wrong
         ],
-        "missing": [[int(earlier[at]), int(later[at])] for at in wrong if compared.verdict[at] == "missing"],
+        "missing": [[int(earlier[at]), int(later[at])] for at in wrong if compared.verdict[at] == MISSING],
     }
 
 
@@ -63,16 +65,22 @@ def _scores(result: Result, truth: Any) -> list[list[Any]]:
     """Return names, values and meanings of the usual scores."""
     skeleton = metrics.skeleton(truth, result.dag)
     rows: list[list[Any]] = [
-        ["SHD", metrics.shd(truth, result.cpdag), "pairs joined differently in the equivalence classes"],
+        ["SHD", metrics.shd(truth, result.cpdag), "pairs in which the equivalence classes differ"],
         ["F1", skeleton.f1, "of the adjacencies"],
         ["TPR", skeleton.tpr, "true adjacencies found"],
         ["FPR", skeleton.fpr, "absent adjacencies found"],
         ["precision", skeleton.precision, "found adjacencies that are true"],
-        ["order error", metrics.order_error(truth, result.causal_order), "compelled true edges turned round"],
+        [
+            "order error",
+            metrics.order_error(truth, result.causal_order),
+            "share of the compelled true edges that the order reverses",
+        ],
     ]
     if len(result.names) <= INTERVENTIONS_UP_TO and not issparse(truth) and not (truth == 2).any():
         rows.append(["SID", metrics.sid(truth, result.dag).mistakes, "interventions that the DAG predicts wrongly"])
-        rows.append(["ancestor AID", metrics.aid(truth, result.dag).mistakes, "effects the DAG adjusts for wrongly"])
+        rows.append(
+            ["ancestor AID", metrics.aid(truth, result.dag).mistakes, "effects that the DAG adjusts for wrongly"]
+        )
     return [[name, _shown(value), meaning] for name, value, meaning in rows]
 
 

@@ -13,6 +13,7 @@ from scipy.sparse.linalg import spsolve
 
 from rfdag.errors import DataError, OptionError, listed
 from rfdag.input.text import Table
+from rfdag.runtime.notebook import ShownInNotebooks
 from rfdag.simulate import LinearSEM, Seed
 from rfdag.simulate import sample as sample_centred
 from rfdag.wording import counted, with_nearest
@@ -25,7 +26,7 @@ Units = Literal["data", "centred", "standardised"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LinearModel:
+class LinearModel(ShownInNotebooks):
     """A linear Gaussian model: x_j = intercepts[j] + Σ_i weights[i, j] x_i + Normal(0, variances[j]).
 
     Attributes
@@ -170,11 +171,6 @@ class LinearModel:
         variance = self.sem.variances[at]
         noise = [f"+ noise of variance {variance:.4g}"] if variance else []
         return " ".join([f"{self.intercepts[at]:.4g}", *terms, *noise])
-
-    def _repr_html_(self) -> str:
-        from rfdag.notebooks.views import model_view
-
-        return model_view(self)
 
     def _places(self, names: Mapping[Hashable, float]) -> list[int]:
         if not isinstance(names, Mapping):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -32,6 +32,7 @@ from rfdag.orders.scores import price_of_edge
 from rfdag.result.estimating import Estimating
 from rfdag.result.exporting import Exporting, Kind
 from rfdag.result.plotting import Plotting
+from rfdag.runtime.notebook import ShownInNotebooks
 from rfdag.runtime.writing import write_text
 from rfdag.wording import counted
 
@@ -61,7 +62,7 @@ class Edge(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Result(Estimating, Exporting, Plotting):
+class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
     """A causal order, the DAG it induces, and how they were found.
 
     Attributes
@@ -122,6 +123,8 @@ class Result(Estimating, Exporting, Plotting):
 
     def __post_init__(self, regressions: Regressions | None) -> None:
         freeze(self.dag)
+        if self.trace:
+            object.__setattr__(self, "trace", replace(self.trace, names=self.names))
         if regressions is not None:
             # What a file brings along need not be computed, and cannot be when it brings no moments.
             self.__dict__["_regressions"] = regressions
@@ -350,11 +353,6 @@ class Result(Estimating, Exporting, Plotting):
 
     def __str__(self) -> str:
         return self.summary()
-
-    def _repr_html_(self) -> str:
-        from rfdag.notebooks.views import result_view
-
-        return result_view(self)
 
     def summary(self, limit: int = 20) -> str:
         """Return a few lines of text: order, number of edges, warnings."""

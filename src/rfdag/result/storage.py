@@ -204,6 +204,8 @@ def _parsed(kind: type[datetime.date], text: str) -> datetime.date:
 def _encode_trace(trace: Trace) -> dict[str, Any]:
     encoded: dict[str, Any] = {}
     for entry in fields(trace):
+        if entry.name == "names":
+            continue
         value = getattr(trace, entry.name)
         if isinstance(value, np.ndarray):
             encoded[entry.name] = value.tolist()
@@ -229,6 +231,7 @@ def _decode_trace(content: dict[str, Any]) -> Trace:
         smallest_margin=math.inf if content["smallest_margin"] is None else content["smallest_margin"],
         capped=content["capped"],
         neighbours=_decode_neighbours(content.get("neighbours")),
+        names=None,
     )
 
 

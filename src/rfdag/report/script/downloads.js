@@ -11,12 +11,12 @@ function copy(text) {
 }
 
 function showDownloads() {
-  const told = find("copied");
+  const message = find("copied");
   find("download-list").append(...content.downloads.map((form) => {
     const title = make("strong", { text: form.title });
     if (form.text === null) return make("li", {}, [title, make("span", { class: "hint", text: form.reason })]);
     const buttons = [
-      make("button", { type: "button", class: "copy", text: "Copy", "aria-label": `Copy as ${form.title}`, onclick: () => { told.textContent = copy(form.text) ? `${form.title} is in the clipboard.` : "This browser does not allow copying; use Save."; } }),
+      make("button", { type: "button", class: "copy", text: "Copy", "aria-label": `Copy as ${form.title}`, onclick: () => { message.textContent = copy(form.text) ? `${form.title} is in the clipboard.` : "This browser does not allow copying; use Save."; } }),
       make("button", { type: "button", class: "save", text: "Save", "aria-label": `Save ${form.file}`, onclick: () => save(new Blob([form.text], { type: "text/plain;charset=utf-8" }), form.file) }),
     ];
     return make("li", {}, [title, ...buttons, make("span", { class: "hint", text: `${form.use} (${form.file})` })]);

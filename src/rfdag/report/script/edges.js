@@ -6,8 +6,8 @@ const FIELDS = [
   { key: "target", title: "target", value: (at) => content.names[edges.target[at]].toLowerCase(), cell: (at) => link(edges.target[at]) },
   ...[["coefficient", "coefficient"], ["partial", "partial correlation"], ["gain", "BIC gain"]].map(([key, title]) => (
     { key, title, number: true, absent: !edges[key], value: (at) => edges[key][at], cell: (at) => figure(edges[key][at]) })),
-  { key: "directed", title: "direction", value: (at) => -edges.directed[at], cell: (at) => (edges.directed[at] ? "known" : "open") },
-  { key: "verdict", title: "truth", absent: content.truth === null, value: (at) => verdicts[at], cell: (at) => ({ right: "as in the truth", extra: "extra", turned: "directed otherwise" })[verdicts[at]] },
+  { key: "directed", title: "direction", value: (at) => -edges.directed[at], cell: (at) => (edges.directed[at] ? "directed" : "undirected") },
+  { key: "verdict", title: "truth", absent: content.truth === null, value: (at) => verdicts[at], cell: (at) => verdicts[at] },
 ].filter((field) => !field.absent);
 const sorting = { key: null, descending: false, rows: PAGE };
 
@@ -21,8 +21,8 @@ function startEdges() {
   find("more-edges").addEventListener("click", () => { sorting.rows += 5 * PAGE; showEdges(); });
   find("edges-hint").textContent = [
     thinned,
-    "“Open” directions are those that the equivalence class leaves undecided.",
-    edges.gain ? "The BIC gain is by how much the BIC would be worse without the edge." : "",
+    "Undirected edges are those that graphs of the equivalence class direct both ways.",
+    edges.gain ? `The BIC gain is by how much the BIC would be worse without the edge. ${content.run.bic}` : "",
     "The strength slider of the graph filters this table too.",
   ].join(" ");
   listeners.push(showEdges);
@@ -54,6 +54,6 @@ function showEdges() {
   }
   const body = rows.slice(0, sorting.rows).map((at) => make("tr", {}, FIELDS.map((entry) => make("td", { class: entry.number && "number" }, [entry.cell(at)]))));
   find("edge-table").tBodies[0].replaceChildren(...body);
-  find("edges-told").textContent = `${rows.length} of ${counted(count, "edge")}${state.chosen === null ? "" : " (of the chosen variable)"}`;
+  find("edges-text").textContent = `${rows.length} of ${counted(count, "edge")}${state.chosen === null ? "" : " (of the chosen variable)"}`;
   find("more-edges").hidden = rows.length <= sorting.rows;
 }

@@ -1,19 +1,19 @@
-// The head of the page, and the part that tells how to repeat the run.
+// The head of the page, and the part on how to repeat the run.
 function showHeader() {
   const run = content.run;
   const rows = run.n === null ? "exact input" : counted(run.n, "row");
-  find("lead").textContent = `${counted(run.p, "variable")}, ${rows}: ${counted(content.edges_in_all, "edge")}, ${content.open_in_all} of which could point either way.`;
+  find("lead").textContent = `${counted(run.p, "variable")}, ${rows}: ${counted(content.edges_in_all, "edge")}, ${content.undirected_in_all} of which could point either way.`;
   const seconds = Object.values(run.timings).reduce((sum, part) => sum + part, 0);
   const facts = [
     ["Rows", run.n === null ? "exact" : run.n], ["Variables", run.p], ["Edges", content.edges_in_all],
     ["Rule", run.settings.rule], ["Seed", run.seed === null ? "none (ties by column)" : run.seed],
-    ["BIC", run.score === null ? "–" : run.score.toFixed(1).replace("-", "−")], ["Time", `${seconds.toFixed(2)} s`],
+    [run.score === null ? "BIC" : `BIC, ${run.edge_price} per edge`, run.score === null ? "–" : run.score.toFixed(1).replace("-", "−")], ["Time", `${seconds.toFixed(2)} s`],
     ["Versions", Object.entries(run.versions).map(([name, version]) => `${name} ${version}`).join(", "), "small"],
     ["Written", run.written, "small"],
-    [run.hash ? `SHA-256 of ${run.hash.of}` : "Hash", run.hash ? run.hash.sha256 : "not known: neither data nor moments are at hand", "small wide"],
+    [run.hash ? `SHA-256 of ${run.hash.of}` : "Hash", run.hash ? run.hash.sha256 : "not known: neither data nor moments are available", "small wide"],
   ];
   find("facts").append(...facts.map(([name, value, style]) => make("div", { class: style }, [make("dt", { text: name }), make("dd", { text: value })])));
-  find("warnings").append(...run.warnings.map((warning) => make("li", { class: "doubt", text: warning })));
+  find("warnings").append(...run.warnings.map((warning) => make("li", { class: "warning", text: warning })));
 }
 
 function showRun() {
@@ -35,11 +35,11 @@ function showRun() {
 function showKnowledge() {
   const body = find("knowledge-body");
   if (content.knowledge === null) {
-    body.append(make("p", { class: "hint", text: "No background knowledge was given; order and directions come from the data alone." }));
+    body.append(make("p", { class: "hint", text: "No prior knowledge was given; order and directions come from the data alone." }));
     return;
   }
-  body.append(make("p", { text: `Of the knowledge given, ${content.knowledge.summary}.` }));
-  body.append(tableOf(["asked", "holds", "shown by"], content.knowledge.demands.map((demand) => [make("span", { class: "name", text: shown(demand.asked) }), demand.holds ? "✓ yes" : "✗ no", make("span", { class: "name", text: shown(demand.shown) })])));
+  body.append(make("p", { text: `Of the prior knowledge, ${content.knowledge.summary}.` }));
+  body.append(tableOf(["constraint", "holds", "evidence"], content.knowledge.constraints.map((constraint) => [make("span", { class: "name", text: shown(constraint.asked) }), constraint.holds ? "✓ yes" : "✗ no", make("span", { class: "name", text: shown(constraint.shown) })])));
 }
 
 function showTruth() {
@@ -49,11 +49,11 @@ function showTruth() {
     body.append(make("p", { class: "hint", text: "No true graph was given to compare with." }));
     return;
   }
-  body.append(make("p", { text: `${counted(truth.counts.right, "pair")} joined as in the truth, ${truth.counts.missing} missing, ${truth.counts.extra} extra, ${truth.counts.turned} directed otherwise (equivalence classes compared).` }));
+  body.append(make("p", { text: `${content.verdicts.map((verdict) => `${truth.counts[verdict]} ${verdict}`).join(", ")} (equivalence classes compared; an edge counts as ${REVERSED} where both have it, with different directions).` }));
   body.append(tableOf(["score", ["value", 1], "meaning"], truth.scores.map(([name, value, meaning]) => [name, figure(value), meaning])));
   if (!truth.verdicts.length) return;
   body.append(make("h3", { text: "What differs" }));
   const listed = truth.verdicts.slice(0, 1000);
-  body.append(tableOf(["pair", "", "in the truth", "found", "verdict"], listed.map(([first, second, verdict, expected, got]) => [link(first), link(second), expected || "not joined", got || "not joined", verdict === "turned" ? "directed otherwise" : verdict])));
+  body.append(tableOf(["pair", "", "in the truth", "found", "verdict"], listed.map(([first, second, verdict, expected, got]) => [link(first), link(second), expected || "not adjacent", got || "not adjacent", verdict])));
   if (listed.length < truth.verdicts.length) body.append(make("p", { class: "hint", text: `The first ${listed.length} are listed.` }));
 }

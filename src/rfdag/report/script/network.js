@@ -1,31 +1,32 @@
-// The graph in layers: nodes and edges where the page's maker has put them, moved by pan and zoom.
+// The graph in layers: nodes and edges at the coordinates of the drawing, moved by pan and zoom.
 class Network {
   constructor(svg, drawing) {
     this.svg = svg;
     this.drawing = drawing;
     this.bounds = this.measure();
     this.layer = draw("g");
-    this.edges = drawing.courses.map((course, at) => this.edge(course, at));
+    this.edges = drawing.paths.map((path, at) => this.edge(path, at));
     this.nodes = content.order.map((variable) => this.node(variable));
     this.layer.append(...this.edges, ...this.nodes);
     svg.append(this.arrowheads(), this.layer);
   }
 
   measure() {
-    const { x, width, top, bottom } = this.drawing;
-    const left = Math.min(...x.map((value, at) => value - width[at] / 2)), right = Math.max(...x.map((value, at) => value + width[at] / 2));
-    return { x: left - 14, y: top, width: right - left + 28, height: bottom - top };
+    const [left, right, top, bottom] = this.drawing.extent, margin = 14;
+    return { x: left - margin, y: top - margin, width: right - left + 2 * margin, height: bottom - top + 2 * margin };
   }
 
   arrowheads() {
     // One for each colour: an SVG marker does not take its line's.
-    const kinds = ["plain", "open", "right", "missing", "extra", "turned"];
+    const kinds = ["plain", "undirected", ...VERDICT_STYLES];
     return draw("defs", {}, kinds.map((kind) => draw("marker", { id: `head-${kind}`, viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 7, markerHeight: 7, markerUnits: "userSpaceOnUse", orient: "auto-start-reverse" }, [draw("path", { d: "M0 0.5 10 5 0 9.5z", class: `head ${kind}` })])));
   }
 
-  edge(course, at) {
-    const title = at < count ? `${nameOf(edges.source[at])} ${edges.directed[at] ? "→" : "–"} ${nameOf(edges.target[at])}${strength ? ", " + figure(strength[at]) : ""}` : "missing";
-    return draw("path", { d: course }, [draw("title", { text: title })]);
+  edge(path, at) {
+    const found = at < count, [source, target] = found ? [edges.source[at], edges.target[at]] : content.truth.missing[at - count];
+    const arrow = found ? (edges.directed[at] ? "→" : "–") : missingMarks[at - count];
+    const note = found ? (strength ? `, ${figure(strength[at])}` : "") : `, ${MISSING}`;
+    return draw("path", { d: path }, [draw("title", { text: `${nameOf(source)} ${arrow} ${nameOf(target)}${note}` })]);
   }
 
   node(variable) {
@@ -51,12 +52,12 @@ class Network {
 
   style(element, at) {
     const missing = at >= count;
-    const verdict = state.truth ? (missing ? "missing" : verdicts[at]) : null;
+    const verdict = state.truth ? verdictStyle(missing ? MISSING : verdicts[at]) : null;
     const ends = missing ? content.truth.missing[at - count] : [edges.source[at], edges.target[at]];
     const visible = missing ? state.truth : isShown(at);
     const directed = missing ? missingMarks[at - count] : edges.directed[at] ? "→" : "–";
     const faint = state.chosen !== null && !ends.includes(state.chosen);
-    const kind = verdict || (directed === "–" ? "open" : "");
+    const kind = verdict || (directed === "–" ? "undirected" : "");
     element.setAttribute("class", `edge ${kind}${faint ? " faint" : ""}`);
     element.setAttribute("stroke-width", missing || !edges.partial ? 1.5 : 0.8 + 2.6 * Math.min(1, Math.abs(strength[at])));
     element.toggleAttribute("hidden", !visible);
@@ -66,7 +67,7 @@ class Network {
   }
 }
 
-// The verdict on every found edge, and how every missing pair is joined in the truth.
+// The verdict on every found edge, and how the ends of every missing edge are adjacent in the truth.
 const differing = new Map(content.truth ? content.truth.verdicts.map(([first, second, verdict]) => [`${first} ${second}`, verdict]) : []);
-const verdicts = edges.source.map((source, at) => differing.get(`${source} ${edges.target[at]}`) || differing.get(`${edges.target[at]} ${source}`) || "right");
-const missingMarks = content.truth ? content.truth.verdicts.filter((entry) => entry[2] === "missing").map((entry) => entry[3]) : [];
+const verdicts = edges.source.map((source, at) => differing.get(`${source} ${edges.target[at]}`) || differing.get(`${edges.target[at]} ${source}`) || RIGHT);
+const missingMarks = content.truth ? content.truth.verdicts.filter((entry) => entry[2] === MISSING).map((entry) => entry[3]) : [];

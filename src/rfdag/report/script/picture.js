@@ -91,8 +91,8 @@ function showLegend() {
   const sample = (kind) => draw("svg", { class: "picture", viewBox: "0 0 34 12", "aria-hidden": "true" }, [draw("line", { x1: 1, y1: 6, x2: 33, y2: 6, class: `edge ${kind}`, "stroke-width": 2 })]);
   const entry = (kind, text) => make("span", {}, [sample(kind), text]);
   const entries = state.truth
-    ? [entry("right", "as in the truth"), ...(current === network ? [entry("missing", "missing")] : []), entry("extra", "extra"), entry("turned", "directed otherwise")]
-    : [entry("", current === network ? "causes (arrow)" : "row causes column"), entry("open", "joined, direction open")];
+    ? content.verdicts.filter((verdict) => verdict !== MISSING || current === network).map((verdict) => entry(verdictStyle(verdict), verdict))
+    : [entry("", current === network ? "causes (arrow)" : "row causes column"), entry("undirected", "undirected")];
   if (edges.partial) entries.push(make("span", { text: `${current === network ? "wider" : "stronger colour"}: larger partial correlation` }));
   find("legend").replaceChildren(...entries);
 }
@@ -106,13 +106,13 @@ function showNeighbourhood() {
   const close = make("button", { type: "button", text: "Show all again", onclick: () => change({ chosen: null }) });
   panel.replaceChildren(
     make("p", {}, [make("strong", {}, [named(state.chosen)]), ` · place ${place[state.chosen] + 1} of ${content.order.length}`]),
-    make("div", { class: "lists" }, [list("Causes", near.parents), list("Effects", near.children), list("Joined, direction open", near.open)]), close);
+    make("div", { class: "lists" }, [list("Causes", near.parents), list("Effects", near.children), list("Undirected", near.undirected)]), close);
 }
 
 function showThreshold() {
   let visible = 0;
   for (let at = 0; at < count; at++) visible += isShown(at);
-  find("threshold-told").textContent = strength ? `≥ ${figure(state.threshold)}: ${visible} of ${counted(count, "edge")}` : "";
+  find("threshold-text").textContent = strength ? `≥ ${figure(state.threshold)}: ${visible} of ${counted(count, "edge")}` : "";
 }
 
 function search() {
@@ -172,7 +172,7 @@ function startPicture() {
   find("truth-choice").hidden = content.truth === null;
   find("show-truth").addEventListener("change", (event) => change({ truth: event.target.checked }));
   find("show-graph").disabled = network === null;
-  find("graph-hint").textContent = `${network ? "" : `With ${content.names.length} variables the graph is shown as a heat map; choose a variable to see what it is joined to. `}${thinned}Drag to move; + and −, or the wheel after a click, zoom; arrow keys move, 0 fits, Esc shows all again.`;
+  find("graph-hint").textContent = `${network ? "" : `With ${content.names.length} variables the graph is shown as a heat map; choose a variable to see its neighbours. `}${thinned}Drag to move; + and −, or the wheel after a click, zoom; arrow keys move, 0 fits, Esc shows all again.`;
   listeners.push(() => { if (network) network.show(); }, look, showLegend, showNeighbourhood, showThreshold);
   window.addEventListener("resize", () => { setHeight(); look(); });
   for (const query of ["(prefers-color-scheme: dark)", "print"]) window.matchMedia(query).addEventListener("change", look);

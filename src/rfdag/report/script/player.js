@@ -2,7 +2,7 @@
 const played = content.playback;
 const steps = played.node.length;
 const key = (i, j) => (i < j ? i * content.names.length + j : j * content.names.length + i);
-let step = 0, timer = null, circle = null;
+let step = 0, timer = null, circle = null, frame = null;
 
 // The graph before a step, from the first one forwards.
 function graphBefore(wanted) {
@@ -25,16 +25,22 @@ function placeOnCircle() {
   return spots;
 }
 
+// A square around the circle that leaves room for the longest name.
+function frameOf(svg) {
+  const { x, y, width, height } = svg.getBBox(), half = Math.max(500, 500 - x, 500 - y, x + width - 500, y + height - 500) + 4;
+  return `${500 - half} ${500 - half} ${2 * half} ${2 * half}`;
+}
+
 function drawMoral() {
   circle = circle || placeOnCircle();
   const leaving = played.node[step], gone = new Set(played.node.slice(0, step));
   const removed = new Set(played.removed[step].map(([i, j]) => key(i, j)));
-  const ties = [...graphBefore(step)].map(([id, [i, j]]) => ({ i, j, kind: i === leaving || j === leaving ? "own" : removed.has(id) ? "removed" : "" }));
-  ties.push(...played.filled[step].map(([i, j]) => ({ i, j, kind: "filled" })));
+  const links = [...graphBefore(step)].map(([id, [i, j]]) => ({ i, j, kind: i === leaving || j === leaving ? "own" : removed.has(id) ? "removed" : "" }));
+  links.push(...played.filled[step].map(([i, j]) => ({ i, j, kind: "filled" })));
   // What changes is drawn over the rest.
-  ties.sort((a, b) => a.kind.length - b.kind.length);
+  links.sort((a, b) => a.kind.length - b.kind.length);
   const font = Math.max(9, Math.min(21, 1500 / steps)), dot = Math.max(4, Math.min(11, 700 / steps));
-  const lines = ties.map(({ i, j, kind }) => { const a = circle.get(i), b = circle.get(j); return draw("line", { x1: a.x, y1: a.y, x2: b.x, y2: b.y, class: `tie ${kind}` }); });
+  const lines = links.map(({ i, j, kind }) => { const a = circle.get(i), b = circle.get(j); return draw("line", { x1: a.x, y1: a.y, x2: b.x, y2: b.y, class: `moral-edge ${kind}` }); });
   const nodes = [...circle].flatMap(([variable, spot]) => {
     const kind = variable === leaving ? "leaving" : gone.has(variable) ? "gone" : "", flip = Math.cos(spot.angle) < -0.001;
     const degrees = (spot.angle * 180) / Math.PI + (flip ? 180 : 0);
@@ -42,21 +48,23 @@ function drawMoral() {
     label.style.fontSize = `${font}px`;
     return [draw("circle", { cx: spot.x, cy: spot.y, r: variable === leaving ? dot * 1.5 : dot, class: `dot ${kind}` }, [draw("title", { text: nameOf(variable) })]), label];
   });
-  put(find("moral"), { viewBox: "0 0 1000 1000" }).replaceChildren(...lines, ...nodes);
+  find("moral").replaceChildren(...lines, ...nodes);
+  if (frame === null) frame = frameOf(find("moral"));
+  find("moral").setAttribute("viewBox", frame);
 }
 
-function tellStep() {
+function showStep() {
   const leaving = played.node[step];
   const ties = played.ties[step] > 1 ? ` ${played.ties[step]} choices were equally good.` : "";
-  const certified = played.removal[step] > 0 ? " That edges vanish speaks for a sink of what remains." : "";
-  find("step-told").replaceChildren(`Step ${step + 1} of ${steps}: `, make("strong", {}, [named(leaving)]), ` is removed. R = ${played.removal[step]} (${played.removal[step] === 1 ? "edge vanishes" : "edges vanish"}), F = ${played.fill[step]} (filled in), D = ${played.degree[step]} (${played.degree[step] === 1 ? "neighbour" : "neighbours"}).${certified}${ties}`);
+  const certified = played.removal[step] > 0 ? " Vanishing edges are evidence that it is a sink of what remains." : "";
+  find("step-text").replaceChildren(`Step ${step + 1} of ${steps}: `, make("strong", {}, [named(leaving)]), ` is removed. R = ${played.removal[step]} (${played.removal[step] === 1 ? "edge vanishes" : "edges vanish"}), F = ${played.fill[step]} (filled in), D = ${played.degree[step]} (${played.degree[step] === 1 ? "neighbour" : "neighbours"}).${certified}${ties}`);
 }
 
 function go(wanted) {
   step = Math.max(0, Math.min(steps - 1, wanted));
   find("step").value = step;
   find("step").setAttribute("aria-valuetext", `step ${step + 1} of ${steps}, ${nameOf(played.node[step])}`);
-  tellStep();
+  showStep();
   if (played.initial) drawMoral();
   const body = find("step-table").tBodies[0], before = body.querySelector(".now");
   if (before) before.classList.remove("now");
@@ -77,19 +85,19 @@ function play() {
 
 function startPlayer() {
   const hint = [
-    "Variables are removed one after the other, sinks first; the order is read backwards. Before each removal, two remaining variables are joined if they depend on each other given all other remaining ones.",
+    "Variables are removed one after the other, sinks first; the order is read backwards. Before each removal, two remaining variables are adjacent if they depend on each other given all other remaining ones.",
     played.refined ? "This is the winning elimination; its order was refined afterwards, so that the order above may differ." : "",
     played.initial ? "" : `The edges of each step are recorded up to 200 variables. There are ${content.names.length} here, so that only the scores are shown.`,
   ];
   find("player-hint").textContent = hint.join(" ");
   if (!steps) {
     find("player-hint").textContent = "No elimination was recorded for this result.";
-    for (const id of ["step-told", "moral", "step-table"]) find(id).remove();
+    for (const id of ["step-text", "moral", "step-table"]) find(id).remove();
     for (const element of find("player").querySelectorAll("button, input")) element.disabled = true;
     return;
   }
   if (!played.initial) { find("moral").remove(); document.querySelector(".player").classList.add("alone"); }
-  else find("moral-legend").append(...[["own", "edges of the variable that leaves"], ["removed", "vanish with it"], ["filled", "filled in"]].map(([kind, text]) => make("span", {}, [draw("svg", { viewBox: "0 0 34 12", "aria-hidden": "true" }, [draw("line", { x1: 1, y1: 6, x2: 33, y2: 6, class: `tie ${kind}` })]), text])));
+  else find("moral-legend").append(...[["own", "edges of the variable that leaves"], ["removed", "vanish with it"], ["filled", "filled in"]].map(([kind, text]) => make("span", {}, [draw("svg", { viewBox: "0 0 34 12", "aria-hidden": "true" }, [draw("line", { x1: 1, y1: 6, x2: 33, y2: 6, class: `moral-edge ${kind}` })]), text])));
   const head = ["", "removed", "R", "F", "D", "ties", "threshold"].map((title, at) => make("th", { scope: "col", class: at > 1 && "number", text: title }));
   const rows = played.node.slice(0, 2000).map((variable, at) => make("tr", {}, [make("td", { class: "number", text: at + 1 }), make("td", {}, [make("button", { type: "button", class: "link name", text: shortened(content.names[variable], 40), "aria-label": `Go to step ${at + 1}, ${nameOf(variable)}`, onclick: () => go(at) })]), ...["removal", "fill", "degree", "ties", "threshold"].map((name) => make("td", { class: "number", text: figure(played[name][at]) }))]));
   find("step-table").append(make("thead", {}, [make("tr", {}, head)]), make("tbody", {}, rows));

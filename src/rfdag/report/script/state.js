@@ -1,4 +1,4 @@
-// What the reader has chosen: a variable, a threshold, a view; and who wants to know when it changes.
+// What the reader has chosen: a variable, a threshold, a view; and the functions to call when it changes.
 const edges = content.edges;
 const count = edges.source.length;
 const strength = edges.partial || edges.coefficient;
@@ -7,7 +7,12 @@ content.order.forEach((variable, at) => { place[variable] = at; });
 const state = { chosen: null, threshold: 0, truth: false };
 const listeners = [];
 
-// Said where the page holds some of the edges only.
+// The verdicts on pairs compared with the truth, in their order; styles keep their names whatever the words are.
+const [RIGHT, MISSING, EXTRA, REVERSED] = content.verdicts;
+const VERDICT_STYLES = ["right", "missing", "extra", "reversed"];
+const verdictStyle = (verdict) => VERDICT_STYLES[content.verdicts.indexOf(verdict)];
+
+// Shown where the page holds only some of the edges.
 const thinned = count < content.edges_in_all ? `This page holds ${count} of ${content.edges_in_all} edges, ${strength ? "the strongest" : "spread evenly"}. ` : "";
 
 const isShown = (at) => !strength || Math.abs(strength[at]) >= state.threshold;
@@ -23,12 +28,12 @@ function choose(variable) {
 }
 
 function neighbours(variable) {
-  const found = { parents: [], children: [], open: [] };
+  const found = { parents: [], children: [], undirected: [] };
   for (let at = 0; at < count; at++) {
     if (!isShown(at) || (edges.source[at] !== variable && edges.target[at] !== variable)) continue;
     const out = edges.source[at] === variable;
     const other = out ? edges.target[at] : edges.source[at];
-    (edges.directed[at] ? (out ? found.children : found.parents) : found.open).push(other);
+    (edges.directed[at] ? (out ? found.children : found.parents) : found.undirected).push(other);
   }
   return found;
 }
