@@ -122,7 +122,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
     def _parts(self) -> dict[str, Options]:
         """Return the parameters that have options of their own."""
         named = isinstance(self.method, str) and self.method in method_names()
-        method = method_named(self.method) if named else self.method
+        method: object = method_named(str(self.method)) if named else self.method
         estimation = Estimation() if self.estimation is None else self.estimation
         # What is none of these is refused by fit, as scikit-learn wants it.
         parts = {"method": method, "estimation": estimation}

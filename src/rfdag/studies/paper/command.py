@@ -72,7 +72,7 @@ def reproduce(
     as_json: JsonFlag = False,
 ) -> None:
     """Rerun the paper's experiments, draw their figures, and say which of its claims hold."""
-    from rfdag.result.plotting import require_matplotlib
+    from rfdag.plots.availability import require_matplotlib
     from rfdag.runtime.workers import Workers
     from rfdag.studies.paper import catalogue
     from rfdag.studies.paper.study import Scope
