@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import time
 import warnings
-import zlib
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
@@ -19,6 +18,7 @@ from rfdag.errors import NumericalWarning
 from rfdag.graphs.dag import Graph
 from rfdag.runtime.threads import one_blas_thread
 from rfdag.simulate import dense_dag, linear_sem
+from rfdag.studies.bench.workloads import simulation_generator
 from rfdag.studies.paper import noiseless
 from rfdag.studies.paper.draws import sample_covariance
 from rfdag.studies.paper.statistics import rounded
@@ -42,7 +42,16 @@ NINE_OF_TEN = 0.9
 def plan(scope: Scope) -> list[Key]:
     """List the cells: the scores of one B_K, one shuffled B_K with all rules, or one model of it with all sizes n."""
     made_by = revision(
-        measure, _scores, _exact, _from_data, _record, _generator, noiseless.outcome, shuffled, sample_covariance
+        measure,
+        _scores,
+        _exact,
+        _from_data,
+        _record,
+        _generator,
+        simulation_generator,
+        noiseless.outcome,
+        shuffled,
+        sample_covariance,
     )
     fixed = {"seed": scope.seed, "version": own_version(), "revision": made_by}
     exact, from_data = (QUICK_EXACT, QUICK_FROM_DATA) if scope.quick else (EXACT, FROM_DATA)
@@ -129,7 +138,7 @@ def _record(key: Key, n: int | None, method: str, dag: Graph, found: Graph, seco
 
 def _generator(key: Key) -> np.random.Generator:
     point = f"dense family {key['kind']} {key['K']} {key.get('n')}"
-    return np.random.default_rng([key["seed"], zlib.crc32(point.encode()), key["draw"]])
+    return simulation_generator(point, key["seed"], key["draw"])
 
 
 def shuffled(dag: Graph, generator: np.random.Generator) -> Graph:

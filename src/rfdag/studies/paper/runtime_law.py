@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import time
 import warnings
-import zlib
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
@@ -19,6 +18,7 @@ from rfdag.errors import NumericalWarning
 from rfdag.graphs.dag import Graph
 from rfdag.runtime.threads import one_blas_thread
 from rfdag.simulate import linear_sem, random_dag, standardise
+from rfdag.studies.bench.workloads import simulation_generator
 from rfdag.studies.paper.draws import sample_covariance
 from rfdag.studies.paper.statistics import growth, median_band, rounded
 from rfdag.studies.paper.study import Claim, Key, Record, Row, Scope, Study, revision
@@ -50,7 +50,7 @@ def plan(scope: Scope) -> list[Key]:
         "max_paths": MAX_PATHS,
         "least": LEAST_SECONDS,
         "version": own_version(),
-        "revision": revision(measure, _seconds, sample_covariance),
+        "revision": revision(measure, simulation_generator, _seconds, sample_covariance),
     }
     return [
         {"family": family, "drawn": FAMILIES[family], "input": given, "w": depth, "p": p, "graph": graph, **fixed}
@@ -66,7 +66,7 @@ def measure(key: Key, scope: Scope) -> list[Record]:
     """Draw one graph, and data of it where asked, and time RFD on it."""
     _compile()
     point = f"runtime {key['family']} {key['p']}"
-    generator = np.random.default_rng([key["seed"], zlib.crc32(point.encode()), key["graph"]])
+    generator = simulation_generator(point, key["seed"], key["graph"])
     dag = random_dag(key["p"], rng=generator, **key["drawn"])
     with one_blas_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", NumericalWarning)
