@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
@@ -568,6 +569,34 @@ def test_the_documentation_names_everything():
         assert f"`{name}`" in text, name
     for each in CONTENDERS.values():
         assert each.call in text, each.call
+
+
+# Imports.
+
+
+def imports_of(path):
+    """Return the modules that a file imports, wherever in it."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            # A name that is imported may be a module itself.
+            found |= {f"{node.module}.{name.name}" for name in node.names}
+    return found
+
+
+def test_only_the_program_imports_the_studies():
+    root = Path(rfdag.__file__).parent
+    outside = [path for path in root.rglob("*.py") if "studies" not in path.relative_to(root).parts[:1]]
+    importing = [path.name for path in outside if any(each.startswith("rfdag.studies") for each in imports_of(path))]
+    assert importing == ["cli.py"]
+
+
+def test_the_comparison_with_peers_does_not_know_the_study_of_the_paper():
+    folder = Path(environments.__file__).parent
+    for path in folder.rglob("*.py"):
+        assert not [each for each in imports_of(path) if each.startswith("rfdag.studies.paper")], path.name
 
 
 # The command.

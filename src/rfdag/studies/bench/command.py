@@ -16,6 +16,7 @@ from rfdag.commands.choices import JsonFlag
 from rfdag.commands.graph_files import read_truth
 from rfdag.commands.speech import escape, print_json
 from rfdag.studies.bench.environments import FOLDER
+from rfdag.studies.bench.names import CONTENDERS, GROUPS, WORKLOADS
 
 if TYPE_CHECKING:
     from rfdag.studies.bench.cells import Cell
@@ -37,14 +38,14 @@ def bench(
         str | None,
         typer.Option(
             help="Names of workloads or groups of them, with commas; quick unless given.",
-            autocompletion=completion.workloads,
+            autocompletion=completion.separated_by_commas((*GROUPS, *WORKLOADS)),
         ),
     ] = None,
     contenders: Annotated[
         str | None,
         typer.Option(
             help="Names of contenders or environments, with commas; all unless given.",
-            autocompletion=completion.contenders,
+            autocompletion=completion.separated_by_commas(CONTENDERS),
         ),
     ] = None,
     graphs: Annotated[

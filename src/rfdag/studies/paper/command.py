@@ -18,6 +18,7 @@ from rfdag.commands.choices import JsonFlag
 from rfdag.commands.speech import escape, print_json
 from rfdag.errors import OptionError
 from rfdag.studies.bench.environments import FOLDER as PEERS
+from rfdag.studies.paper import catalogue
 
 if TYPE_CHECKING:
     from rfdag.runtime.progress import Progress
@@ -39,7 +40,10 @@ def register(app: typer.Typer, reported: Callable[[Callable[..., None]], Callabl
 def reproduce(
     figures: Annotated[
         list[str] | None,
-        typer.Argument(help="Names of figures (--list shows them), or all.", autocompletion=completion.figures),
+        typer.Argument(
+            help="Names of figures (--list shows them), or all.",
+            autocompletion=completion.several("figures", (*catalogue.names(), catalogue.EVERYTHING)),
+        ),
     ] = None,
     out: Annotated[
         Path | None,
@@ -74,7 +78,6 @@ def reproduce(
     """Rerun the paper's experiments, draw their figures, and say which of its claims hold."""
     from rfdag.result.plotting import require_matplotlib
     from rfdag.runtime.workers import Workers
-    from rfdag.studies.paper import catalogue
     from rfdag.studies.paper.study import Scope
 
     if show_list:
