@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import json
 import os
 import subprocess
@@ -471,6 +472,64 @@ def test_an_interrupted_run_goes_on(fakes, tmp_path):
     ]
     harness.compare([tiny()], ["empty"], harness.Settings(seed=1), cells.Ledger(path), SILENT)
     assert len(path.read_text().splitlines()) == 21
+
+
+def test_cells_of_peers_stay_though_they_are_not_installed(tmp_path):
+    key = cells.Key("tiny", 1000, 0, "ges", environments.requirements("ges")["ges"], "")
+    key = key._replace(data=harness.digest(tiny().draw(1000, 0).rows))
+    ledger = cells.Ledger()
+    ledger.add(cells.Cell(key, 60, seconds=1.0, shd=3))
+    settings = harness.Settings(limit=60, graphs=1, peers=tmp_path, fresh=False)
+    found = harness.compare([tiny()], None, settings, ledger, SILENT)["tiny"]
+    assert [cell.key for cell in found] == [key]
+    ledger = cells.Ledger()
+    ledger.add(cells.Cell(key._replace(version="0.0.1"), 60, seconds=1.0, shd=3))
+    assert harness.compare([tiny()], None, settings, ledger, SILENT)["tiny"] == []
+
+
+def test_a_digest_is_the_same_on_machines_that_round_differently():
+    _, rows = tiny().draw(1, 0)
+    assert harness.digest(rows * (1 + 1e-15)) == harness.digest(np.asfortranarray(rows)) == harness.digest(rows)
+    changed = rows.copy()
+    changed[3, 2] += 1e-4
+    assert harness.digest(changed) != harness.digest(rows)
+
+
+@pytest.fixture
+def accuracy(monkeypatch, tmp_path):
+    """The script of docs/accuracy.md with one tiny workload, of which it has a cell of a peer; it writes to a folder."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    script = importlib.import_module("accuracy")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "accuracy.md").write_text("<!-- accuracy: begin -->\nas it was\n<!-- accuracy: end -->\n")
+    for name, place in (("RESULTS", tmp_path), ("ROOT", tmp_path)):
+        monkeypatch.setattr(script, name, place)
+    monkeypatch.setattr(importlib.import_module("report"), "RESULTS", tmp_path)
+    monkeypatch.setattr(script, "WORKLOADS", {"tiny": tiny(best=True)})
+    monkeypatch.setattr(script, "chosen", lambda names: [tiny(best=True)])
+    key = cells.Key("tiny", 1000, 0, "ges", "1.1.1", harness.digest(tiny().draw(1000, 0).rows))
+    cells.Ledger(tmp_path / "accuracy.jsonl").add(cells.Cell(key, 60, seconds=1.0, edges=1, shd=3, f1=0.25))
+    return script
+
+
+def test_rows_of_rfdag_are_run_again_and_those_of_peers_stay(accuracy, tmp_path):
+    before = (tmp_path / "accuracy.jsonl").read_text()
+    accuracy.main(["--own", "--graphs", "1"])
+    assert (tmp_path / "accuracy.jsonl").read_text().startswith(before)
+    text = (tmp_path / "accuracy.csv").read_text().splitlines()
+    shown = [line.split(",")[3] for line in text[1:]]
+    assert shown == ["rfdag", "rfdag-20", "rfdag-rfd", "ges", "rfdag-20-penalty-1", *rulers.RULERS]
+    assert "tiny graphs,6,60,ges,1,3.0,0.25," in (tmp_path / "accuracy.csv").read_text()
+    page = (tmp_path / "docs" / "accuracy.md").read_text()
+    assert "as it was" not in page
+    assert "measured in an earlier run: flopsearch" in page
+
+
+def test_the_page_stays_where_cells_of_rfdag_are_missing(accuracy, tmp_path):
+    with pytest.raises(SystemExit, match=r"no cells of rfdag.*--own --workloads tiny"):
+        accuracy.main(["--contenders", "rfdag-rfd", "--graphs", "1"])
+    assert "as it was" in (tmp_path / "docs" / "accuracy.md").read_text()
+    assert not (tmp_path / "accuracy.csv").exists()
 
 
 def test_a_cell_holds_for_limits_that_would_not_change_it():

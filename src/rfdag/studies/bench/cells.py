@@ -32,7 +32,7 @@ class Key(NamedTuple):
     contender: str
     version: str
     data: str
-    """Digest of the rows, so that data which have changed are not taken for those of before."""
+    """Digest of the rows, so that cells of other data are not used."""
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,11 @@ class Settings:
     peers: Path = environments.FOLDER
     """Folder of the peers' environments."""
     fresh: bool = True
-    """Whether cells that the ledger lacks are run; else they are left out."""
+    """Whether cells that the ledger lacks are run.
+
+    Otherwise they are left out, and peers that are not installed take part with the cells that the ledger has of the
+    version that `rfdag bench --setup` would install.
+    """
 
 
 def chosen(names: Iterable[str] | None) -> list[Contender]:
@@ -111,7 +115,7 @@ def compare(
     """Run contenders on every graph of every workload; return the cells by workload.
 
     Without ``names``, all contenders run, and where a workload asks for them their variants for few rows. Those
-    without an environment are left out. Cells that the ledger has are not run again. ``done`` is called after each
+    without an environment are not run. Cells that the ledger has are not run again. ``done`` is called after each
     workload.
     """
     found: dict[str, list[Cell]] = {}
@@ -119,7 +123,7 @@ def compare(
     for workload in workloads:
         variants = [each for each in CONTENDERS.values() if each.best] if names is None and workload.best else []
         wanted = [*chosen(names), *variants]
-        absent = missing(wanted, settings.peers)
+        absent = missing(wanted, settings.peers) if settings.fresh else []
         plan.append((workload, [contender for contender in wanted if contender not in absent]))
     total = sum((settings.graphs or workload.graphs) * len(present) for workload, present in plan)
     taken = 0
@@ -148,7 +152,9 @@ def compare(
 def _cell(
     workload: Workload, graph: int, contender: Contender, drawn: Drawn, settings: Settings, ledger: Ledger
 ) -> Cell | None:
-    version = environments.version_of(contender.package, contender.home, settings.peers) or ""
+    version = environments.version_of(contender.package, contender.home, settings.peers)
+    if version is None:
+        version = environments.requirements(contender.home)[contender.package]
     key = Key(workload.name, settings.seed, graph, contender.name, version, digest(drawn.rows))
     cell = ledger.find(key, settings.limit)
     if cell is None and settings.fresh:
@@ -163,21 +169,26 @@ def _cell(
 
 
 def _ruler_cells(workload: Workload, graph: int, drawn: Drawn, settings: Settings, ledger: Ledger) -> list[Cell]:
-    cells = []
-    for name, ruler in rulers.lay(drawn.rows, drawn.true).items():
-        key = Key(workload.name, settings.seed, graph, name, own_version(), digest(drawn.rows))
-        cell = ledger.find(key, settings.limit)
-        if cell is None and settings.fresh:
-            cell = scored(key, settings.limit, ruler, drawn.rows, drawn.true, None)
-            ledger.add(cell)
-        if cell is not None:
-            cells.append(cell)
-    return cells
+    data = digest(drawn.rows)
+    keys = {
+        name: Key(workload.name, settings.seed, graph, name, own_version(), data) for name in rulers.names(drawn.true)
+    }
+    cells = {name: ledger.find(key, settings.limit) for name, key in keys.items()}
+    if settings.fresh and None in cells.values():
+        for name, ruler in rulers.lay(drawn.rows, drawn.true).items():
+            if cells[name] is None:
+                cell = cells[name] = scored(keys[name], settings.limit, ruler, drawn.rows, drawn.true, None)
+                ledger.add(cell)
+    return [cell for cell in cells.values() if cell is not None]
 
 
 def digest(rows: Floats) -> str:
-    """Return a few letters that tell one data set from another."""
-    return hashlib.sha256(np.ascontiguousarray(rows).tobytes()).hexdigest()[:12]
+    """Return a few letters that tell one standardised data set from another, the same ones on every machine.
+
+    Simulated rows differ in their last bits from one BLAS library or processor to another, so they are rounded first.
+    """
+    millionths = np.rint(np.ascontiguousarray(rows) * 1e6).astype(np.int64)
+    return hashlib.sha256(millionths.tobytes()).hexdigest()[:12]
 
 
 def run(
