@@ -158,7 +158,7 @@ def alive(pid):
 def test_failures_are_told_briefly(fakes, name, words):
     found = harness.compare([tiny(graphs=1)], [name], harness.Settings(), cells.Ledger(), SILENT)["tiny"]
     assert found[0].failure.startswith(words)
-    assert len(found[0].failure) <= harness.LONGEST_WORDS
+    assert len(found[0].failure) <= harness.LONGEST_MESSAGE
     assert not found[0].late
     rows = tables.summed_up(tiny(), found, 1)
     assert rows[0]["graphs counted"] == f"0 of 1: {found[0].failure}"
@@ -182,7 +182,7 @@ ROWS = np.ones((4, 6))
 
 
 def outcome_words(outcomes):
-    return [each.words if isinstance(each, harness.Late | harness.Failed) else "answer" for each in outcomes]
+    return [each.reason if isinstance(each, harness.Late | harness.Failed) else "answer" for each in outcomes]
 
 
 @pytest.mark.parametrize("forks", [True, False])

@@ -60,7 +60,7 @@ def test_a_run_that_stumbled_goes_on(tmp_path, calls, monkeypatch, jobs):
     done = complete(SQUARES, Scope(seed=0), tmp_path, Workers(jobs))
     # All the others are run and kept.
     assert values(done) == [0, 1, 4, 9, 25]
-    (trouble,) = done.troubles
+    (trouble,) = done.failures
     assert '"number": 4' in trouble
     assert "a stumbling block" in trouble
     monkeypatch.delenv("STUMBLE")
@@ -68,7 +68,7 @@ def test_a_run_that_stumbled_goes_on(tmp_path, calls, monkeypatch, jobs):
     get_reusable_executor().shutdown(wait=True)
     again = complete(SQUARES, Scope(seed=0), tmp_path, ONE)
     assert values(again) == [0, 1, 4, 9, 16, 25]
-    assert (again.fresh, again.troubles) == (1, [])
+    assert (again.fresh, again.failures) == (1, [])
     assert calls().count(4) == 2
     assert calls().count(0) == 1
 
@@ -221,7 +221,7 @@ def test_command_names_peers_that_are_not_there(tmp_path, monkeypatch):
     monkeypatch.setattr(catalogue, "_study", lambda name: replace(SQUARES, homes=("flopsearch", "ges")))
     done = run("squares", "--out", str(tmp_path), "--jobs", "1", "--peers", str(tmp_path / "nowhere"))
     assert done.exit_code == 0
-    assert "has no environments for them: flopsearch, ges." in done.stderr
+    assert ": flopsearch, ges. Install them with `rfdag bench --setup --peers FOLDER`." in done.stderr
 
 
 @pytest.mark.usefixtures("squares")

@@ -50,10 +50,10 @@ def test_a_missing_peer_is_named(tmp_path):
     without = replace(SQUARES, homes=("flopsearch",))
     made = pages.Outcome(without, Scope(peers=tmp_path), [{"number": 1}], {}, [])
     assert made.left_out == ["flopsearch"]
-    assert "Left out, since not installed: flopsearch" in made.page()
+    assert "Left out, because not installed: flopsearch" in made.page()
 
 
-def test_failed_calls_are_told():
+def test_failed_calls_are_reported():
     rows = [
         {"method": "RFD", "failed": 0, "failure": "", "graphs": 5},
         {"method": "GES", "failed": 2, "failure": "singular | matrix", "graphs": 5},
@@ -61,7 +61,7 @@ def test_failed_calls_are_told():
     ]
     made = pages.Outcome(SQUARES, Scope(limit=3), rows, {}, []).page()
     assert "Calls that failed, and are not in the figure: GES, 3 (singular \\| matrix)." in made
-    assert "Graphs a point: 5. Time limit, instead of what is said above: 3 s." in made
+    assert "Graphs a point: 5. Time limit, instead of the one above: 3 s." in made
 
 
 def test_a_bar_in_a_claim_does_not_break_the_table():

@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 PROGRAM = Path(contenders_.__file__)
 LONGEST_START = 600.0
 """Seconds that a contender may take for imports, compilation and its warm-up."""
-LONGEST_WORDS = 80
+LONGEST_MESSAGE = 80
 
 SERIES = Path(series_.__file__)
 ONE_THREAD = dict.fromkeys(
@@ -47,15 +47,15 @@ ONE_THREAD = dict.fromkeys(
 class Late(NamedTuple):
     """A call that was ended by the time limit."""
 
-    words: str
+    reason: str
     run: bool = True
-    """Whether it was begun at all; an earlier call of the series may have told that it would be late."""
+    """Whether it was begun at all; an earlier call of the series may have shown that it would be late."""
 
 
 class Failed(NamedTuple):
     """A call that ended by itself, without an answer."""
 
-    words: str
+    reason: str
 
 
 Outcome = tuple[Graph, float] | Late | Failed
@@ -161,7 +161,7 @@ def _cell(
         python = environments.python_of(contender.home, settings.peers)
         answer = run([str(python), "-P", str(PROGRAM), contender.name], drawn.rows, settings.limit)
         if isinstance(answer, Late | Failed):
-            cell = Cell(key, settings.limit, failure=answer.words, late=isinstance(answer, Late))
+            cell = Cell(key, settings.limit, failure=answer.reason, late=isinstance(answer, Late))
         else:
             cell = scored(key, settings.limit, answer[0], drawn.rows, drawn.true, answer[1])
         ledger.add(cell)
@@ -200,13 +200,13 @@ def run(
     own. When time is up, the process and all that it started are ended.
     """
     with tempfile.TemporaryDirectory() as folder:
-        source, target, told = (Path(folder) / name for name in ("rows.npy", "answer.npz", "told.txt"))
+        source, target, log = (Path(folder) / name for name in ("rows.npy", "answer.npz", "log.txt"))
         np.save(source, rows)
-        with _process([*command, str(source), str(target)], told, environment) as process:
-            trouble = _wait(process, Path(f"{target}.started"), limit)
-        if trouble:
-            return Late(trouble)
-        return _answer(target) or Failed(_last_words(told, process.returncode))
+        with _process([*command, str(source), str(target)], log, environment) as process:
+            problem = _wait(process, Path(f"{target}.started"), limit)
+        if problem:
+            return Late(problem)
+        return _answer(target) or Failed(_last_line(log, process.returncode))
 
 
 def series(
@@ -240,18 +240,18 @@ def _made_in_one_start(
 ) -> list[Outcome]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        orders, source, told = (folder / name for name in ("calls.json", "rows.npy", "told.txt"))
+        orders, source, log = (folder / name for name in ("calls.json", "rows.npy", "log.txt"))
         np.save(source, rows)
         order = {"calls": calls, "limit": limit, "stop_when_late": stop_when_late, "starter": os.getpid()}
         orders.write_text(json.dumps(order))
-        # The limit of the whole is only for a series that has lost itself.
+        # The limit of the whole is only for a series that hangs.
         longest = len(calls) * (limit + LONGEST_START)
         try:
-            with _process([python, "-P", str(SERIES), str(orders), str(source), name], told, ONE_THREAD) as process:
-                trouble = _wait(process, folder / "started", longest)
+            with _process([python, "-P", str(SERIES), str(orders), str(source), name], log, ONE_THREAD) as process:
+                problem = _wait(process, folder / "started", longest)
         finally:
             _end_group(series_.group_file(folder))
-        otherwise = Late(trouble) if trouble else Failed(_last_words(told, process.returncode))
+        otherwise = Late(problem) if problem else Failed(_last_line(log, process.returncode))
         return [_outcome(folder / str(number), limit) or otherwise for number in range(len(calls))]
 
 
@@ -276,13 +276,13 @@ def _outcome(stem: Path, limit: float) -> Outcome | None:
     status = Path(f"{stem}.status")
     if not status.exists():
         return None
-    words = status.read_text(encoding="utf-8")
-    if words == series_.NOT_RUN:
+    ended = status.read_text(encoding="utf-8")
+    if ended == series_.NOT_RUN:
         return _not_run(limit)
     answer = _answer(Path(f"{stem}.npz"))
     if answer is not None:
         return answer
-    return Late(f"over {limit:g} s") if words == series_.LATE else Failed(_last_words(Path(f"{stem}.txt"), int(words)))
+    return Late(f"over {limit:g} s") if ended == series_.LATE else Failed(_last_line(Path(f"{stem}.txt"), int(ended)))
 
 
 def _not_run(limit: float) -> Late:
@@ -297,15 +297,15 @@ def _answer(path: Path) -> tuple[Graph, float] | None:
 
 
 @contextlib.contextmanager
-def _process(command: Sequence[str], told: Path, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a process, which is ended with its children when the block is left; what it says goes to a file."""
+def _process(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a process, which is ended with its children when the block is left; its error output goes to a file."""
     # Into a file, not a pipe: a pipe would have to be read until the last of a contender's children is gone.
-    with open(told, "wb") as words:
+    with open(log, "wb") as output:
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=words,
+            stderr=output,
             start_new_session=True,
             env={**os.environ, **environment},
         )
@@ -316,7 +316,7 @@ def _process(command: Sequence[str], told: Path, environment: Mapping[str, str])
 
 
 def _wait(process: subprocess.Popen[bytes], started: Path, limit: float) -> str:
-    """Wait for a process; return in words that it is late, or nothing."""
+    """Wait for a process; return a message if it is late, and otherwise nothing."""
     deadline, running = time.monotonic() + LONGEST_START, False
     while True:
         if not running and started.exists():
@@ -346,9 +346,9 @@ def _end_group(file: Path) -> None:
             os.killpg(int(file.read_text(encoding="utf-8")), signal.SIGKILL)
 
 
-def _last_words(told: Path, status: int) -> str:
+def _last_line(log: Path, status: int) -> str:
     if status < 0:
         return f"ended by signal {-status}"
-    lines = [line.strip() for line in told.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
-    words = lines[-1] if lines else f"ended with status {status}"
-    return words if len(words) <= LONGEST_WORDS else f"{words[: LONGEST_WORDS - 1]}…"
+    lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+    message = lines[-1] if lines else f"ended with status {status}"
+    return message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 1]}…"

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 Generator = np.random.Generator
 
 GRAPHS = 5
-"""Graphs of a workload that does not say otherwise."""
+"""Graphs of a workload unless it has its own number."""
 
 QUICK = "quick"
 """The workload that is run when none is named."""
@@ -49,7 +49,7 @@ class Workload:
     """Whether contenders are run with the penalty that suits very few rows, too."""
 
     def draw(self, seed: int, graph: int) -> Drawn:
-        """Return the rows of one graph, columns shuffled and standardised: a column's place or scale tells nothing."""
+        """Return the rows of one graph, columns shuffled and standardised, so that place and scale tell nothing."""
         generator = simulation_generator(self.name, seed, graph)
         true, rows = self.source(generator)
         places = generator.permutation(rows.shape[1])

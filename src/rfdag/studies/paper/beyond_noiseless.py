@@ -139,7 +139,7 @@ def _point(panel: Any, measured: str, at: int, method: str, row: Row) -> None:
 
 
 def claims(rows: Sequence[Row]) -> list[Claim]:
-    """Ask of every kind of graph whether what the paper says of random graphs holds there, too."""
+    """Check for every kind of graph whether the paper's statements on random graphs hold there, too."""
     return [_on(kind, [row for row in rows if row["kind"] == kind]) for kind in KINDS if _has(rows, kind)]
 
 
@@ -178,7 +178,7 @@ STUDIES = (
             "with m edges for each new node, directed by a random order) and on three networks from practice: ECOLI70 "
             "(46 genes, 70 edges), MAGIC-NIAB (44 traits and markers, 66 edges) and the 20 edges that "
             "example-causal-datasets lists as true of the Sachs proteins. A network is one graph; its nodes are "
-            "numbered anew each time, since the numbers break ties. Bands are over graphs or numberings."
+            "renumbered each time, since the numbers break ties. Bands are over graphs or numberings."
         ),
         plan=plan,
         measure=measure,

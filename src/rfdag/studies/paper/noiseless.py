@@ -54,7 +54,7 @@ ORDERINGS = (
     orderings.minimum_fill,
     orderings.multiple_minimum_degree,
     orderings.greedy,
-    orderings.pairs_to_join,
+    orderings.missing_pairs,
 )
 """What makes those orders."""
 
@@ -68,7 +68,7 @@ MOST_FOR_QUICK_DEPTH = 30
 
 
 BEYOND, EXACTLY = "edges beyond the true ones (%)", "exactly recovered (%)"
-"""What the axes of the two measures say."""
+"""Labels of the axes of the two measures."""
 
 Curve = Callable[[Any, str, Sequence[Row]], None]
 """Puts one method's points into a panel."""
@@ -136,7 +136,7 @@ def measure(key: Key, scope: Scope) -> list[Record]:
 
 
 def ordered(dag: Graph, methods: Sequence[str], generator: np.random.Generator, place: Record) -> list[Record]:
-    """Let every method order the nodes of a DAG; return a record of each, which also tells its place."""
+    """Let every method order the nodes of a DAG; return a record of each, which also has its place."""
     records: list[Record] = []
     with one_blas_thread():
         for method in methods:

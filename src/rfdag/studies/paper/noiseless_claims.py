@@ -29,7 +29,7 @@ DENSE = "1/2"
 
 
 def claims(rows: Sequence[Row]) -> list[Claim]:
-    """Hold the paper's statements against the rows, and say what the elimination graph and more depth change."""
+    """Hold the paper's statements against the rows, and add what the elimination graph and more depth change."""
     if not rows:
         return []
     return [
@@ -74,12 +74,12 @@ def _level_when_dense(rows: Sequence[Row]) -> Claim:
     statement = f"MR matches RFD at density ½ for p ≥ {LARGE} (mean ratios within {LEVEL})"
     if not points:
         return Claim(statement, None, "no such graphs were run")
-    told = "; ".join(f"p = {row['p']}: {_difference(row)}" for row in points)
+    listed = "; ".join(f"p = {row['p']}: {_difference(row)}" for row in points)
     apart = sum(row["beyond_rfd_low"] > 0 for row in points)
     return Claim(
         statement,
         all(abs(row["beyond_rfd"]) <= LEVEL for row in points),
-        f"MR − RFD, {told}; above zero with its whole band at {apart} of {len(points)} points",
+        f"MR − RFD, {listed}; above zero with its whole band at {apart} of {len(points)} points",
     )
 
 
@@ -105,7 +105,7 @@ def _moral_subgraph_helps(rows: Sequence[Row]) -> Iterator[Claim]:
         pairs = _paired(rows, method, f"{method} elimination")
         sparser = sum(moral["ratio_high"] < eliminated["ratio_low"] for moral, eliminated in pairs)
         denser = sum(moral["ratio_low"] > eliminated["ratio_high"] for moral, eliminated in pairs)
-        told = "; ".join(
+        listed = "; ".join(
             f"{density}: {_mean([moral for moral, _ in chosen]):.3f} and {_mean([other for _, other in chosen]):.3f}"
             for density in dict.fromkeys(moral["density"] for moral, _ in pairs)
             for chosen in [[pair for pair in pairs if pair[0]["density"] == density]]
@@ -113,7 +113,7 @@ def _moral_subgraph_helps(rows: Sequence[Row]) -> Iterator[Claim]:
         yield Claim(
             f"beyond the paper: {method} is better in the moral subgraph than on the elimination graph",
             sparser > 0 and denser == 0 if pairs else None,
-            f"mean ratio by density (moral subgraph and elimination graph) {told}; of {len(pairs)} points sparser at "
+            f"mean ratio by density (moral subgraph and elimination graph) {listed}; of {len(pairs)} points sparser at "
             f"{sparser}, denser at {denser} with bands apart",
         )
 
