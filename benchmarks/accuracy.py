@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if outdated:
         raise SystemExit(
             "Nothing was written, because these workloads have no cells of rfdag as its sources are now: "
-            f"{', '.join(outdated)}. Run `python benchmarks/accuracy.py --own --workloads {','.join(outdated)}`."
+            f"{','.join(outdated)}. Run them with `python benchmarks/accuracy.py --own`."
         )
     write(found, settings)
 

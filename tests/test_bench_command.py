@@ -124,7 +124,7 @@ def test_rows_of_rfdag_are_run_again_and_those_of_peers_stay(accuracy, tmp_path)
 
 
 def test_the_page_stays_where_cells_of_rfdag_are_missing(accuracy, tmp_path):
-    with pytest.raises(SystemExit, match=r"no cells of rfdag.*--own --workloads tiny"):
+    with pytest.raises(SystemExit, match=r"no cells of rfdag.*: tiny\. Run them.*--own"):
         accuracy.main(["--contenders", "rfdag-rfd", "--graphs", "1"])
     assert "as it was" in (tmp_path / "docs" / "accuracy.md").read_text()
     assert not (tmp_path / "accuracy.csv").exists()

@@ -11,7 +11,7 @@ import typer
 
 import rfdag
 from rfdag.commands import bootstrap, compare, doctor, effect, learn, simulate
-from rfdag.commands.checkup import PeerEnvironments
+from rfdag.commands.doctor import PeerEnvironments
 from rfdag.commands.speech import reported
 from rfdag.studies.bench import command as bench
 from rfdag.studies.bench import environments

@@ -6,13 +6,16 @@ import json
 import platform
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import rfdag
 from rfdag.commands.probes import QUESTIONS, Answer
+
+if TYPE_CHECKING:
+    from rfdag.commands.doctor import PeerEnvironments
 
 NEEDED = {
     "gadjid": "gadjid",
@@ -54,16 +57,6 @@ EXTRAS = {
         {"causal-learn": "causallearn", "dowhy": "dowhy", "lingam": "lingam", "pgmpy": "pgmpy"},
     ),
 }
-
-
-class PeerEnvironments(NamedTuple):
-    """The environments of the packages that `rfdag bench` compares with."""
-
-    folder: Path
-    """Where they are unless another folder is given."""
-    names: Callable[[], Sequence[str]]
-    is_ready: Callable[[str, Path], bool]
-    """Whether the environment of that name, in that folder, holds what `rfdag bench` asks for."""
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
@@ -19,12 +19,22 @@ from rfdag.commands.speech import escape, print_json, spoken
 from rfdag.wording import counted
 
 if TYPE_CHECKING:
-    from rfdag.commands.checkup import Checkup, PeerEnvironments
+    from rfdag.commands.checkup import Checkup
     from rfdag.commands.probes import Answer
 
 GOOD, ABSENT, WARNING, BAD = "[green]✓[/green]", "[dim]–[/dim]", "[yellow]![/yellow]", "[red]✗[/red]"
 Line = tuple[str, str, str]
 """A mark, a label and a description."""
+
+
+class PeerEnvironments(NamedTuple):
+    """The environments of the packages that `rfdag bench` compares with."""
+
+    folder: Path
+    """Where they are unless another folder is given."""
+    names: Callable[[], Sequence[str]]
+    is_ready: Callable[[str, Path], bool]
+    """Whether the environment of that name, in that folder, holds what `rfdag bench` asks for."""
 
 
 def register(app: typer.Typer, reported: Callable[[Any], Any], environments: PeerEnvironments) -> None:
