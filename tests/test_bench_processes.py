@@ -271,7 +271,7 @@ def test_a_smaller_penalty_and_a_higher_level_give_more_edges():
     edges = {call: int((graph != 0).sum()) for call, (graph, _) in zip(calls, found, strict=True)}
     for name, (sparse, dense) in values.items():
         assert edges[name, sparse] < edges[name, dense]
-    expected = rfdag.learn(rows, rule="rfd", alpha=0.3).dag
+    expected = rfdag.learn(rows, method="rfd", alpha=0.3).dag
     np.testing.assert_array_equal(found[calls.index(("rfdag-rfd", 0.3))][0], expected)
 
 

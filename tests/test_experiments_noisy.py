@@ -72,7 +72,7 @@ def test_a_cell_of_our_own():
     assert [(record["method"], record["value"]) for record in records] == [("RFD", 1e-4), ("RFD", 0.1), ("MD", 0.05)]
     true, rows = contests.random_graphs("noisy 1/p", 20, 40, "1/p").draw(2021, 0)
     np.testing.assert_allclose(rows.std(axis=0), 1)
-    found = rfdag.learn(rows, rule="rfd", alpha=0.1).dag
+    found = rfdag.learn(rows, method="rfd", alpha=0.1).dag
     scores = skeleton(true, found)
     record = records[1]
     assert (record["tpr"], record["fpr"], record["f1"]) == (scores.tpr, scores.fpr, scores.f1)

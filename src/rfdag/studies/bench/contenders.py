@@ -261,16 +261,16 @@ TUNED = {
     tuned.name: tuned
     for tuned in (
         Tuned(
-            "rfdag-rfd", "rfdag", "rfdag", 'learn(X, rule="rfd", alpha={value})',
-            lambda alpha: _rfdag(rule="rfd", alpha=alpha),
+            "rfdag-rfd", "rfdag", "rfdag", 'learn(X, method="rfd", alpha={value})',
+            lambda alpha: _rfdag(method="rfd", alpha=alpha),
         ),
         Tuned(
-            "rfdag-min-degree", "rfdag", "rfdag", 'learn(X, rule="min-degree", alpha={value})',
-            lambda alpha: _rfdag(rule="min-degree", alpha=alpha),
+            "rfdag-min-degree", "rfdag", "rfdag", 'learn(X, method="min-degree", alpha={value})',
+            lambda alpha: _rfdag(method="min-degree", alpha=alpha),
         ),
         Tuned(
-            "rfdag-gsp", "rfdag", "rfdag", 'learn(X, rule="gsp", alpha={value})',
-            lambda alpha: _rfdag(rule="gsp", alpha=alpha),
+            "rfdag-gsp", "rfdag", "rfdag", 'learn(X, method="gsp", alpha={value})',
+            lambda alpha: _rfdag(method="gsp", alpha=alpha),
         ),
         Tuned(
             "rfdag-soft", "rfdag", "rfdag", "learn(X, penalty={value})", lambda penalty: _rfdag(penalty=penalty),

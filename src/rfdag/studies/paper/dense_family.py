@@ -33,7 +33,7 @@ SAMPLES = tuple(10**power for power in range(2, 8))
 QUICK_SAMPLES = (10**2, 10**4, 10**6)
 
 ON_GRAPHS = ("RFD", "MD", "MF", "MR", "RFD + covered edges")
-ON_DATA: dict[str, dict[str, Any]] = {"RFD": {"rule": "rfd", "alpha": 1e-3}, "soft + refinement": {}}
+ON_DATA: dict[str, dict[str, Any]] = {"RFD": {"method": "rfd", "alpha": 1e-3}, "soft + refinement": {}}
 """Options of `rfdag.learn`."""
 
 NINE_OF_TEN = 0.9

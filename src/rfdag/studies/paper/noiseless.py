@@ -165,7 +165,7 @@ def outcome(method: str, dag: Graph, generator: np.random.Generator) -> Outcome:
         seconds = time.perf_counter() - began
         return Outcome(replay(OracleEngine(dag), order).dag, seconds, 0)
     if method in LEARNT:
-        found = rfdag.learn(dag, input="dag", rule=LEARNT[method], n_jobs=1, progress=False)
+        found = rfdag.learn(dag, input="dag", method=LEARNT[method], n_jobs=1, progress=False)
         return Outcome(found.dag, time.perf_counter() - began, 0)
     rule, depth, max_paths = RULES[method]
     chance = generator if rule == "random" else None

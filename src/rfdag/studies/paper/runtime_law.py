@@ -91,7 +91,7 @@ def _seconds(dag: Graph, key: Key, generator: np.random.Generator) -> tuple[floa
                 covariance,
                 input="covariance",
                 n_samples=n,
-                rule="rfd",
+                method="rfd",
                 depth=key["w"],
                 alpha=key["alpha"],
                 max_paths=key["max_paths"],
