@@ -30,7 +30,6 @@ format: $(STAMP)  ## mend style
 	$(BIN)/ruff format .
 
 bench: $(STAMP)  ## measure; writes docs/benchmarks.md
-	$(BIN)/python benchmarks/noiseless.py
 	$(BIN)/python benchmarks/noisy.py
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/figures.py

@@ -1,17 +1,21 @@
 """Compare rfdag with other packages on all workloads of `rfdag.studies.bench`, for the documentation.
 
-    python benchmarks/accuracy.py [--workloads sparse,dense] [--contenders rfdag,flop-0]
-                                  [--graphs 5] [--limit 120] [--seed 1000]
+    python benchmarks/accuracy.py [--own] [--workloads sparse,dense] [--contenders rfdag,flop-0]
+                                  [--graphs 5] [--limit 60] [--seed 1000]
 
-Peers run in the environments that `make peers` makes; a peer without one is skipped with a message. Every cell is
-stored in benchmarks/results/accuracy.jsonl, and an interrupted run resumes from there. Defaults of rfdag were chosen on
-other seeds. Writes benchmarks/results/accuracy.csv and docs/accuracy.md with all workloads that have been run with
-these settings, now or before.
+Peers run in the environments that `make peers` makes. Every cell is kept in benchmarks/results/accuracy.jsonl, so that
+a run that was interrupted goes on from there, and a peer that is not installed keeps the rows measured before. Cells of
+rfdag are kept, too, but count only for the sources they were measured with: after a change, ``--own`` runs those of
+rfdag again and none of the peers'. Defaults of rfdag were chosen on other seeds.
+
+Writes benchmarks/results/accuracy.csv and docs/accuracy.md from all cells that were run with these settings, now or
+before; not if a workload that has cells of peers has none of rfdag as its sources are now.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 
 from report import RESULTS, ROOT, markdown, provenance, update_section, write_tables
@@ -19,42 +23,62 @@ from rfdag.runtime.progress import Progress
 from rfdag.studies.bench import harness
 from rfdag.studies.bench.cells import Cell, Ledger
 from rfdag.studies.bench.contenders import CONTENDERS
-from rfdag.studies.bench.environments import FOLDER
+from rfdag.studies.bench.environments import FOLDER, OWN
 from rfdag.studies.bench.tables import Row, summed_up
-from rfdag.studies.bench.workloads import QUICK, WORKLOADS, chosen
+from rfdag.studies.bench.workloads import QUICK, WORKLOADS, Workload, chosen
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workloads", default=",".join(name for name in WORKLOADS if name != QUICK))
-    parser.add_argument("--contenders", help="all unless given")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--contenders", help="all unless given")
+    which.add_argument("--own", action="store_true", help="run rfdag's contenders alone")
     parser.add_argument("--graphs", type=int, default=5)
-    parser.add_argument("--limit", type=float, default=120)
+    parser.add_argument("--limit", type=float, default=60)
     parser.add_argument("--seed", type=int, default=1000)
-    options = parser.parse_args()
-    names = options.contenders.split(",") if options.contenders else None
+    options = parser.parse_args(arguments)
     settings = harness.Settings(options.limit, options.seed, options.graphs, ROOT / FOLDER)
-    for contender in harness.missing(harness.chosen(names), settings.peers):
-        print(f"{contender.name} is skipped: its environment has not been made.", flush=True)
     ledger = Ledger(RESULTS / "accuracy.jsonl")
     with Progress() as progress:
-        wanted = chosen(options.workloads.split(","))
-        harness.compare(
-            wanted, names, settings, ledger, progress, lambda workload, cells: print(workload.name, flush=True)
-        )
+        for workload in chosen(options.workloads.split(",")):
+            names = own_contenders(workload) if options.own else _split(options.contenders)
+            harness.compare([workload], names, settings, ledger, progress)
+            print(workload.name, flush=True)
         known = harness.compare(list(WORKLOADS.values()), None, replace(settings, fresh=False), ledger, progress)
-    rows: list[Row] = []
-    every: list[Cell] = []
-    for name, cells in known.items():
-        if any(cell.key.contender in CONTENDERS for cell in cells):
-            rows += summed_up(WORKLOADS[name], cells, options.graphs)
-            every += cells
-            if "rfdag" not in {cell.key.contender for cell in cells}:
-                print(f"{name} has no rows for the current sources of rfdag; run it again.", flush=True)
+    found = {name: cells for name, cells in known.items() if any(cell.key.contender in CONTENDERS for cell in cells)}
+    outdated = [name for name, cells in found.items() if "rfdag" not in {cell.key.contender for cell in cells}]
+    if outdated:
+        raise SystemExit(
+            "Nothing was written, because these workloads have no cells of rfdag as its sources are now: "
+            f"{','.join(outdated)}. Run them with `python benchmarks/accuracy.py --own`."
+        )
+    write(found, settings)
+
+
+def own_contenders(workload: Workload) -> list[str]:
+    """Return the contenders of rfdag on a workload, with its variants for few rows where the workload asks for them."""
+    own = (contender for contender in CONTENDERS.values() if contender.home == OWN)
+    return [contender.name for contender in own if workload.best or not contender.best]
+
+
+def write(found: dict[str, list[Cell]], settings: harness.Settings) -> None:
+    """Write the table as CSV and into its page."""
+    graphs = settings.graphs or 0
+    rows: list[Row] = [row for name, cells in found.items() for row in summed_up(WORKLOADS[name], cells, graphs)]
+    every = [cell for cells in found.values() for cell in cells]
+    about = f"{graphs} graphs a row, seed {settings.seed}, at most {settings.limit:g} s a call."
+    kept = harness.missing(harness.chosen(None), settings.peers)
+    if kept:
+        packages = ", ".join(dict.fromkeys(contender.package for contender in kept))
+        about += f" Rows of these packages were measured in an earlier run: {packages}."
     write_tables("accuracy", rows)
-    about = f"{options.graphs} graphs per row, seed {options.seed}, at most {options.limit:g} s per call."
     update_section(ROOT / "docs" / "accuracy.md", "accuracy", f"{markdown(rows)}\n{about}\n\n{provenance(every)}")
+
+
+def _split(names: str | None) -> list[str] | None:
+    return names.split(",") if names else None
 
 
 if __name__ == "__main__":

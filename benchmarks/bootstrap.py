@@ -134,11 +134,13 @@ class Tally:
     def run(self, plain: rfdag.Result, data: NDArray[np.float64], number: int, settings: Settings) -> None:
         """Add one run on a resample of the data."""
         assert plain.moments is not None
-        generator = np.random.default_rng(number)
+        # As a bootstrap does it: the search gets a seed of its own, or it would draw what the resample was drawn from.
+        generator = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(number,)))
         columns = np.arange(data.shape[1])
         moments = drawn_moments(standardised(data, plain.moments), plain.names, columns, Sampling(), generator)
         began = time.perf_counter()
-        found = learn_whole(moments, replace(settings, random_state=number), 1, Deadline(), Progress(False), None)
+        seeded = replace(settings, random_state=int(generator.integers(2**31)))
+        found = learn_whole(moments, seeded, 1, Deadline(), Progress(False), None)
         self.seconds += time.perf_counter() - began
         assert found.score is not None
         arrows = plain.cpdag == 1

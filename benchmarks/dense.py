@@ -167,7 +167,7 @@ def beside_flop(p: int, graph: int, options: argparse.Namespace, kept: Kept, tel
             python = environments.python_of(contender.home, ROOT / environments.FOLDER)
             answer = harness.run([str(python), "-P", str(harness.PROGRAM), name], rows, options.limit)
             if isinstance(answer, harness.Late | harness.Failed):
-                row[f"{name} failure"] = answer.words
+                row[f"{name} failure"] = answer.reason
                 continue
             found.append(answer[1])
             row |= {f"{name} SHD": metrics.shd(true, answer[0]), f"{name} F1": metrics.skeleton(true, answer[0]).f1}

@@ -1,6 +1,6 @@
 """How good the orders and DAGs of the hard rules are on data, beside three rulers.
 
-    python benchmarks/noisy.py [--graphs 20] [--seed 0]
+    python benchmarks/noisy.py [--graphs 100] [--seed 0]
 
 Rulers: the DAG that the true order induces at the same level, the empty graph and the complete one. Writes
 benchmarks/results/noisy.csv and docs/benchmarks.md.
@@ -21,6 +21,7 @@ from rfdag.eliminate import DenseEngine, FisherZ
 from rfdag.eliminate.search import position_of
 from rfdag.graphs import topological_order
 from rfdag.simulate import linear_sem, random_dag, sample
+from rfdag.studies.bench.workloads import simulation_generator
 
 Floats = NDArray[np.float64]
 Graph = NDArray[np.int8]
@@ -65,6 +66,13 @@ def complete(rows: Floats, true: Graph) -> Answer:
     return np.triu(np.ones_like(true), 1), np.arange(len(true))
 
 
+def draw(shape: str, p: int, n: int, size: dict[str, float], seed: int, graph: int) -> tuple[Graph, Floats]:
+    """Return a random graph and rows drawn from it."""
+    generator = simulation_generator(f"noisy {shape} {p}", seed, graph)
+    true = random_dag(p, size.get("density"), generator, degree=size.get("degree"))
+    return true, sample(linear_sem(true, generator), n, generator)
+
+
 CONTENDERS: dict[str, Callable[[Floats, Graph], Answer]] = {
     "soft (default)": learned(),
     "soft, refine=False": learned(refine=False),
@@ -81,16 +89,14 @@ CONTENDERS: dict[str, Callable[[Floats, Graph], Answer]] = {
 def main() -> None:
     """Measure and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--graphs", type=int, default=20)
+    parser.add_argument("--graphs", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     rows: list[dict[str, object]] = []
-    for number, (shape, p, n, how) in enumerate(SETTINGS):
+    for shape, p, n, size in SETTINGS:
         scores: dict[str, list[list[float]]] = {name: [] for name in CONTENDERS}
         for graph in range(options.graphs):
-            generator = np.random.default_rng([options.seed, number, graph])
-            true = random_dag(p, how.get("density"), generator, degree=how.get("degree"))
-            data = sample(linear_sem(true, generator), n, generator)
+            true, data = draw(shape, p, n, size, options.seed, graph)
             for name, contender in CONTENDERS.items():
                 dag, order = contender(data, true)
                 skeleton = metrics.skeleton(true, dag)

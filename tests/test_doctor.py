@@ -21,7 +21,7 @@ FOR_DEVELOPERS = {"dev", "docs", "test"}
 def call(*words, cwd, path=None):
     environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
     if path is not None:
-        environment["PYTHONPATH"] = str(path)
+        environment["PYTHONPATH"] = os.pathsep.join([str(path), *filter(None, [os.environ.get("PYTHONPATH")])])
     return subprocess.run([*PROGRAM, *words], capture_output=True, text=True, env=environment, cwd=cwd, check=False)
 
 
@@ -58,7 +58,7 @@ def checked(packages=None, **answers):
     """Return a checkup of an installation in which all is well but for the given answers."""
     every = [*checkup.NEEDED, *(name for extra in checkup.EXTRAS.values() for name in extra.packages)]
     found = {name: {"problem": "", "version": "1.0"} for name in every}
-    return checkup.Checkup(found | (packages or {}), WELL | answers, Path("peers"))
+    return checkup.Checkup(found | (packages or {}), WELL | answers, Path("peers"), {"ges": True, "xges": False})
 
 
 def test_a_sound_installation(tmp_path):
@@ -66,7 +66,7 @@ def test_a_sound_installation(tmp_path):
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["usable"]
-    assert found["troubles"] == []
+    assert found["errors"] == []
     assert found["rfdag"] == rfdag.__version__
     assert set(found["packages"]) == set(checkup.NEEDED)
     assert all(answer["version"] for answer in found["packages"].values())
@@ -82,7 +82,7 @@ def test_a_sound_installation(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_broken_packages_are_told_of(tmp_path):
+def test_broken_packages_are_reported(tmp_path):
     """One extra raises, one ends the process, and a package that is needed raises."""
     broken = {
         "polars": "raise ImportError('libpolars.so is missing')",
@@ -98,7 +98,7 @@ def test_broken_packages_are_told_of(tmp_path):
     lines = done.stdout.splitlines()
     assert any("[polars]" in line and "broken: polars: ImportError: libpolars.so is missing" in line for line in lines)
     assert any("lingam: It ended the process with status 7. bad bytes" in line for line in lines)
-    assert "Broken: gadjid cannot be imported: RuntimeError: built for another machine" in lines
+    assert "Error: gadjid cannot be imported: RuntimeError: built for another machine" in lines
     assert any("Self-test" in line and "five variables" in line for line in lines)
     assert "rfdag works here." not in lines
 
@@ -129,38 +129,37 @@ def test_kernels_are_those_of_the_package():
     assert {".".join(path.relative_to(root).with_suffix("").parts) for path in compiled} == set(probes.KERNELS)
 
 
-def test_what_slows_rfdag_down_is_said():
-    assert checked().doubts == []
-    assert "pip install numba" in checked(kernels={"problem": "", "compiled": False}).doubts[0]
+def test_what_slows_rfdag_down_is_a_warning():
+    assert checked().warnings == []
+    assert "pip install numba" in checked(kernels={"problem": "", "compiled": False}).warnings[0]
     nowhere = {"problem": "", "compiled": True, "count": 3, "kept": 0, "folders": [], "writable": False}
-    assert "NUMBA_CACHE_DIR" in checked(kernels=nowhere).doubts[0]
+    assert "NUMBA_CACHE_DIR" in checked(kernels=nowhere).warnings[0]
     threads = {"problem": "", "used": 8, "container": 1.5}
-    assert "--jobs 1" in checked(threads=threads).doubts[0]
+    assert "--jobs 1" in checked(threads=threads).warnings[0]
 
 
-def test_a_failed_self_test_is_a_trouble():
+def test_a_failed_self_test_is_an_error():
     found = checked(self_test={"problem": "It found no edge."})
-    assert found.troubles == ["The self-test failed: It found no edge."]
-    assert checked({"numpy": {"problem": "", "missing": True}}).troubles == [
-        "numpy is not installed: pip install numpy"
-    ]
+    assert found.errors == ["The self-test failed: It found no edge."]
+    assert checked({"numpy": {"problem": "", "missing": True}}).errors == ["numpy is not installed: pip install numpy"]
 
 
 def test_a_gpu_is_described(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
-    doctor._tell(checked(device=GPU))
+    doctor.print_checkup(checked(device=GPU))
     shown = capsys.readouterr().out
     assert "H200, the first of 2, 100.0 of 200.0 GB free, driver for CUDA 13.0, runtime 12.9" in shown
     assert "8 cores; rfdag uses 8; threads of libraries: openblas 0.3 8, openmp 4, numba 8; OMP_NUM_THREADS=8" in shown
-    assert "2 of 3 compiled and kept under /cache" in shown
+    assert "2 of 3 compiled and cached under /cache" in shown
+    assert "1 of 2 environments in peers; rfdag bench --setup makes them" in shown
     assert "rfdag works here." in shown
-    doctor._tell(checked())
+    doctor.print_checkup(checked())
     assert "--device cuda needs CuPy" in capsys.readouterr().out
 
 
 def test_nothing_that_cannot_be_known_hides_the_rest(capsys):
     unknown = {"problem": "OSError: no such file"}
-    doctor._tell(checked(threads=unknown, memory=unknown, kernels=unknown, device=unknown))
+    doctor.print_checkup(checked(threads=unknown, memory=unknown, kernels=unknown, device=unknown))
     shown = capsys.readouterr().out
     assert shown.count("OSError") == 4
     assert "Self-test" in shown

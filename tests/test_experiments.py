@@ -1,16 +1,14 @@
-"""The frame of `rfdag reproduce`: cells kept and taken up again, workers, pages, and what users can do wrong."""
+"""The frame of `rfdag reproduce`: cells kept and taken up again, workers, and what users can do wrong."""
 
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 from joblib.externals.loky import get_reusable_executor
 from typer.testing import CliRunner
@@ -20,42 +18,10 @@ from rfdag.errors import FileError, OptionError
 from rfdag.runtime import workers
 from rfdag.runtime.journal import Journal
 from rfdag.runtime.workers import Workers
-from rfdag.studies.paper import catalogue, look, pages, statistics, study
+from rfdag.studies.paper import catalogue
 from rfdag.studies.paper.running import Run
-from rfdag.studies.paper.study import Claim, Scope, Study
-
-
-def plan(scope):
-    """Squares of a few numbers; the key tells the exponent, too, as a setting that may change."""
-    return [{"number": number, "exponent": 2, "seed": scope.seed} for number in range(scope.count(6, 3))]
-
-
-def measure(key, scope):
-    calls = os.environ.get("CALLS")
-    if calls:
-        with open(calls, "a") as handle:
-            handle.write(f"{key['number']}\n")
-    if key["number"] == int(os.environ.get("STUMBLE", "-1")):
-        raise ZeroDivisionError("a stumbling block")
-    return [{"number": key["number"], "value": key["number"] ** key["exponent"] + key["seed"]}]
-
-
-def table(records):
-    return sorted(records, key=lambda record: record["number"])
-
-
-def draw(rows):
-    figure, axes = look.canvas()
-    look.curve(axes[0, 0], "RFD", [row["number"] for row in rows], [row["value"] for row in rows])
-    return {"squares": figure}
-
-
-def claims(rows):
-    return [Claim("squares grow", all(row["value"] >= row["number"] for row in rows), f"{len(rows)} numbers")]
-
-
-SQUARES = Study("squares", "Squares of numbers", "Section 0", "Squares.", plan, measure, table, draw, claims)
-ONE = Workers(jobs=1)
+from rfdag.studies.paper.study import Scope
+from squares_study import ONE, SQUARES, complete, values
 
 
 @pytest.fixture
@@ -71,14 +37,6 @@ def squares(monkeypatch):
     """Have the catalogue know the study of this file, and no other."""
     monkeypatch.setattr(catalogue, "_MODULES", {"squares": "squares"})
     monkeypatch.setattr(catalogue, "_study", lambda name: SQUARES)
-
-
-def complete(study, scope, folder, workers, report=lambda spent: None):
-    return Run(study, scope, folder).complete(workers, report)
-
-
-def values(completed):
-    return [row["value"] for row in table(completed.records)]
 
 
 # Cells.
@@ -102,7 +60,7 @@ def test_a_run_that_stumbled_goes_on(tmp_path, calls, monkeypatch, jobs):
     done = complete(SQUARES, Scope(seed=0), tmp_path, Workers(jobs))
     # All the others are run and kept.
     assert values(done) == [0, 1, 4, 9, 25]
-    (trouble,) = done.troubles
+    (trouble,) = done.failures
     assert '"number": 4' in trouble
     assert "a stumbling block" in trouble
     monkeypatch.delenv("STUMBLE")
@@ -110,7 +68,7 @@ def test_a_run_that_stumbled_goes_on(tmp_path, calls, monkeypatch, jobs):
     get_reusable_executor().shutdown(wait=True)
     again = complete(SQUARES, Scope(seed=0), tmp_path, ONE)
     assert values(again) == [0, 1, 4, 9, 16, 25]
-    assert (again.fresh, again.troubles) == (1, [])
+    assert (again.fresh, again.failures) == (1, [])
     assert calls().count(4) == 2
     assert calls().count(0) == 1
 
@@ -201,63 +159,6 @@ def test_a_file_that_is_no_ledger(tmp_path):
         complete(SQUARES, Scope(), tmp_path, ONE)
 
 
-# Pages.
-
-
-def outcome(tmp_path, scope=None):
-    scope = scope or Scope(seed=0)
-    done = complete(SQUARES, scope, tmp_path, ONE)
-    return pages.Outcome.of(SQUARES, scope, SQUARES.table(done.records))
-
-
-def test_files_of_a_figure(tmp_path):
-    files = outcome(tmp_path).files()
-    assert set(files) == {"squares.csv", "squares.svg", "squares.png", "squares.md"}
-    assert files["squares.csv"].splitlines()[:3] == ["number,value", "0,0", "1,1"]
-    assert files["squares.png"].startswith(b"\x89PNG")
-    assert b"<svg" in files["squares.svg"]
-    page = files["squares.md"]
-    assert page.startswith("# Squares of numbers\n")
-    assert "| squares grow | held | 6 numbers |" in page
-    assert "![Squares of numbers: squares](squares.svg)" in page
-    assert "`rfdag reproduce squares --seed 0`" in page
-
-
-def test_the_same_numbers_make_the_same_picture(tmp_path):
-    assert outcome(tmp_path).files()["squares.svg"] == outcome(tmp_path).files()["squares.svg"]
-
-
-def test_the_collected_page_links_to_figures_and_headings(tmp_path):
-    text = pages.collected([outcome(tmp_path)], "figures/")
-    assert "[squares](#squares-of-numbers)" in text
-    assert "(figures/squares.svg)" in text
-    assert "(figures/squares.csv)" in text
-
-
-def test_a_missing_peer_is_named(tmp_path):
-    from dataclasses import replace
-
-    without = replace(SQUARES, homes=("flopsearch",))
-    made = pages.Outcome(without, Scope(peers=tmp_path), [{"number": 1}], {}, [])
-    assert made.left_out == ["flopsearch"]
-    assert "Left out, since not installed: flopsearch" in made.page()
-
-
-def test_failed_calls_are_told():
-    rows = [
-        {"method": "RFD", "failed": 0, "failure": "", "graphs": 5},
-        {"method": "GES", "failed": 2, "failure": "singular | matrix", "graphs": 5},
-        {"method": "GES", "failed": 1, "failure": "singular | matrix", "graphs": 5},
-    ]
-    made = pages.Outcome(SQUARES, Scope(limit=3), rows, {}, []).page()
-    assert "Calls that failed, and are not in the figure: GES, 3 (singular \\| matrix)." in made
-    assert "Graphs a point: 5. Time limit, instead of what is said above: 3 s." in made
-
-
-def test_a_bar_in_a_claim_does_not_break_the_table():
-    assert "\\|D\\|" in pages.claims_table([Claim("|D| is small", None, "none")])
-
-
 # The command.
 
 
@@ -320,7 +221,7 @@ def test_command_names_peers_that_are_not_there(tmp_path, monkeypatch):
     monkeypatch.setattr(catalogue, "_study", lambda name: replace(SQUARES, homes=("flopsearch", "ges")))
     done = run("squares", "--out", str(tmp_path), "--jobs", "1", "--peers", str(tmp_path / "nowhere"))
     assert done.exit_code == 0
-    assert "has no environments for them: flopsearch, ges." in done.stderr
+    assert ": flopsearch, ges. Install them with `rfdag bench --setup --peers FOLDER`." in done.stderr
 
 
 @pytest.mark.usefixtures("squares")
@@ -386,7 +287,7 @@ def test_list_names_every_figure():
 KILLED = """
 import sys, time
 sys.path.insert(0, {tests!r})
-import test_experiments as here
+import squares_study as here
 from dataclasses import replace
 from pathlib import Path
 from rfdag.studies.paper.running import Run
@@ -415,56 +316,3 @@ def test_a_killed_run_goes_on(tmp_path, calls):
     done = complete(SQUARES, Scope(seed=0), tmp_path, ONE)
     assert values(done) == [0, 1, 4, 9, 16, 25]
     assert calls() == list(range(6))
-
-
-# Numbers and looks.
-
-
-def test_mean_band_covers_as_often_as_it_says():
-    generator = np.random.default_rng(5)
-    covered = 0
-    for trial in range(200):
-        band = statistics.mean_band(generator.exponential(size=80), seed=trial)
-        covered += band.low <= 1 <= band.high
-    assert 0.88 <= covered / 200 <= 0.98
-
-
-def test_growth_finds_the_exponent_and_doubts_it():
-    generator = np.random.default_rng(1)
-    sizes = np.array([10, 20, 40, 80, 160, 320])
-    fit = statistics.growth(sizes, 1e-6 * sizes**2.5 * np.exp(generator.normal(scale=0.05, size=6)))
-    assert fit.low < 2.5 < fit.high
-    assert fit.high - fit.low < 0.5
-
-
-def test_methods_differ_in_grey_too():
-    """Marker and line together tell every method, whatever its colour."""
-    # GES1 is GES with a penalty of its own, and so with FGES; they are never in one figure.
-    methods = [method for method in look.STYLES if not method.startswith(("GES1", "FGES1"))]
-    looks = {(look.style(method).marker, look.style(method).line) for method in methods}
-    assert len(looks) == len(methods)
-
-
-# All studies.
-
-
-@pytest.mark.parametrize("name", catalogue.names())
-def test_plans(name):
-    (each,) = catalogue.chosen([name])
-    quick, full = ([json.dumps(key) for key in each.plan(Scope(quick=quick))] for quick in (True, False))
-    assert len(set(quick)) == len(quick) <= len(full) == len(set(full))
-    other = {json.dumps(key) for key in each.plan(Scope(seed=1))}
-    # What is drawn at random depends on the seed; the worked examples are not.
-    assert other == set(full) if name == "examples" else not other & set(full)
-    assert all(each.cost(key) > 0 for key in each.plan(Scope()))
-
-
-def test_studies_that_share_runs_share_their_cells():
-    time, roc = catalogue.chosen(["time", "roc"])
-    assert time.cells == roc.cells
-    assert time.plan(Scope()) == roc.plan(Scope())
-
-
-def test_revision_follows_the_source():
-    assert study.revision(plan) != study.revision(measure)
-    assert study.revision(plan) == study.revision(plan)

@@ -85,7 +85,7 @@ def test_a_cell_of_our_own():
 def test_scores_of_what_has_no_graph():
     for outcome, is_late in ((harness.Late("over 1 s"), True), (harness.Failed("ended by signal 6"), False)):
         told = contests.scores(outcome, np.zeros((3, 3), np.int8))
-        assert (told["late"], told["failure"], told["seconds"], told["tpr"]) == (is_late, outcome.words, None, None)
+        assert (told["late"], told["failure"], told["seconds"], told["tpr"]) == (is_late, outcome.reason, None, None)
 
 
 # Tables.

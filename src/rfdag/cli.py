@@ -1,4 +1,7 @@
-"""The program `rfdag`: the table of contents of its commands, which work over the same functions as the library."""
+"""The program `rfdag`: the table of contents of its commands, which work over the same functions as the library.
+
+This is the only module that imports `rfdag.studies`; commands that need to know of the studies are told here.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,10 @@ import typer
 
 import rfdag
 from rfdag.commands import bootstrap, compare, doctor, effect, learn, simulate
+from rfdag.commands.doctor import PeerEnvironments
 from rfdag.commands.speech import reported
 from rfdag.studies.bench import command as bench
+from rfdag.studies.bench import environments
 from rfdag.studies.paper import command as reproduce
 
 app = typer.Typer(
@@ -18,8 +23,9 @@ app = typer.Typer(
     help="Causal order, DAG and Markov equivalence class from data, by the Removal-Fill-Degree algorithm.",
     epilog="Exit status: 0 done, 1 a problem with the data or a file, 2 a problem with the options.",
 )
-for command in (learn, simulate, compare, effect, bootstrap, bench, reproduce, doctor):
+for command in (learn, simulate, compare, effect, bootstrap, bench, reproduce):
     command.register(app, reported)
+doctor.register(app, reported, PeerEnvironments(environments.FOLDER, environments.homes, environments.is_ready))
 
 
 def main() -> None:

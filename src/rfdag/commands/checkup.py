@@ -1,4 +1,4 @@
-"""What an installation has, lacks and can do, asked in processes that may break without harm."""
+"""What an installation has, lacks and can do, found out in processes that may crash without harm."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import rfdag
 from rfdag.commands.probes import QUESTIONS, Answer
-from rfdag.studies.bench import environments
+
+if TYPE_CHECKING:
+    from rfdag.commands.doctor import PeerEnvironments
 
 NEEDED = {
     "gadjid": "gadjid",
@@ -63,47 +65,51 @@ class Checkup:
 
     packages: dict[str, Answer]
     answers: dict[str, Answer]
-    peers: Path
+    folder: Path
+    """Where the peers' environments are looked for."""
+    peers: dict[str, bool]
+    """The peers' environments by name: whether each is ready."""
 
     @classmethod
-    def make(cls, peers: Path) -> Checkup:
-        """Ask everything."""
+    def make(cls, environments: PeerEnvironments, folder: Path) -> Checkup:
+        """Ask everything; the peers' environments are looked for in that folder."""
         modules = NEEDED | {name: module for extra in EXTRAS.values() for name, module in extra.packages.items()}
         found = ask([*(f"{name}={module}" for name, module in modules.items()), *QUESTIONS])
         packages = {name: found[f"{name}={module}"] for name, module in modules.items()}
-        return cls(packages, {question: found[question] for question in QUESTIONS}, peers)
+        peers = {name: environments.is_ready(name, folder) for name in environments.names()}
+        return cls(packages, {question: found[question] for question in QUESTIONS}, folder, peers)
 
     @property
-    def troubles(self) -> list[str]:
+    def errors(self) -> list[str]:
         """What keeps rfdag from working here, in words."""
-        troubles = []
+        errors = []
         for name in NEEDED:
             if self.packages[name].get("missing"):
-                troubles.append(f"{name} is not installed: pip install {name}")
+                errors.append(f"{name} is not installed: pip install {name}")
             elif self.packages[name]["problem"]:
-                troubles.append(f"{name} cannot be imported: {self.packages[name]['problem']}")
+                errors.append(f"{name} cannot be imported: {self.packages[name]['problem']}")
         problem = self.answers["self_test"]["problem"]
-        return [*troubles, f"The self-test failed: {problem}"] if problem else troubles
+        return [*errors, f"The self-test failed: {problem}"] if problem else errors
 
     @property
-    def doubts(self) -> list[str]:
+    def warnings(self) -> list[str]:
         """What makes rfdag slower than it need be, in words."""
-        doubts = []
+        warnings = []
         kernels, threads = self.answers["kernels"], self.answers["threads"]
         if kernels.get("compiled") is False:
-            doubts.append("Kernels run as plain Python, about a hundred times slower: pip install numba")
+            warnings.append("Kernels run as plain Python, about a hundred times slower: pip install numba")
         elif kernels.get("writable") is False:
-            doubts.append(
-                "There is no folder to keep compiled kernels in, so every run compiles them anew: let the variable "
-                "NUMBA_CACHE_DIR name a folder that you may write to."
+            warnings.append(
+                "There is no folder to cache compiled kernels in, so every run compiles them again: set the variable "
+                "NUMBA_CACHE_DIR to a folder that you can write to."
             )
         allowed = threads.get("container")
         if allowed is not None and threads["used"] > allowed:
-            doubts.append(
+            warnings.append(
                 f"The container allows the time of {allowed:g} cores, and rfdag uses {threads['used']} threads: pass "
                 f"--jobs {max(1, int(allowed))}."
             )
-        return doubts
+        return warnings
 
     def state(self, extra: str) -> str:
         """Return whether the packages of an extra are "ready", "missing" or "broken"."""
@@ -112,17 +118,12 @@ class Checkup:
             return "broken"
         return "missing" if any(package.get("missing") for package in found) else "ready"
 
-    def ready_peers(self) -> list[str]:
-        """Return the peers whose environments hold what `rfdag bench` asks for."""
-        return [home for home in environments.homes() if environments.is_ready(home, self.peers)]
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything as what JSON can hold."""
-        ready = self.ready_peers()
         return {
-            "usable": not self.troubles,
-            "troubles": self.troubles,
-            "doubts": self.doubts,
+            "usable": not self.errors,
+            "errors": self.errors,
+            "warnings": self.warnings,
             "rfdag": rfdag.__version__,
             "python": platform.python_version(),
             "executable": sys.executable,
@@ -139,9 +140,9 @@ class Checkup:
             },
             **self.answers,
             "peers": {
-                "folder": str(self.peers),
-                "ready": ready,
-                "missing": [home for home in environments.homes() if home not in ready],
+                "folder": str(self.folder),
+                "ready": [name for name, ready in self.peers.items() if ready],
+                "missing": [name for name, ready in self.peers.items() if not ready],
             },
         }
 
@@ -156,15 +157,15 @@ def install_line(extra: str) -> str:
 
 
 def ask(questions: Sequence[str]) -> dict[str, Answer]:
-    """Return the answers to questions; one that ends its process is told of, and the rest are asked again."""
+    """Return the answers to questions; where one ends its process, that is its answer, and the rest are asked again."""
     found: dict[str, Answer] = {}
     left = list(questions)
     while left:
-        lines, trouble = _run(left)
+        lines, problem = _run(left)
         found |= dict(zip(left, lines, strict=False))
         left = left[len(lines) :]
         if left:
-            found[left.pop(0)] = {"problem": trouble}
+            found[left.pop(0)] = {"problem": problem}
     return found
 
 
@@ -180,5 +181,5 @@ def _run(questions: Sequence[str]) -> tuple[list[Answer], str]:
 
 
 def _answers(text: bytes) -> list[Answer]:
-    # A line without its end was not written to its end.
+    # A line without a line break was cut off.
     return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith(b"\n")]

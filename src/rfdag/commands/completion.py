@@ -1,4 +1,4 @@
-"""Words that the Tab key offers beside commands, options and choices.
+"""Words that the Tab key offers beside commands, options and choices; commands hand in the names they know.
 
 Completion runs the program at every press of the key, so nothing here may load NumPy.
 """
@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import typer
-
-from rfdag.studies.bench.names import CONTENDERS, GROUPS, WORKLOADS
-from rfdag.studies.paper import catalogue
 
 PLAIN = re.compile(r"[\w@%+./][\w@%+./-]*")
 """Names that mean the same to every shell without quotes."""
@@ -30,23 +27,26 @@ def variables(ctx: typer.Context, incomplete: str) -> list[str]:
     return [name for name in texts if name.startswith(incomplete) and PLAIN.fullmatch(name)]
 
 
-def figures(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the figures of the paper that were not named yet."""
-    named = ctx.params.get("figures") or ()
-    return [name for name in (*catalogue.names(), catalogue.EVERYTHING) if name not in named]
+def several(parameter: str, names: Sequence[str]) -> Callable[[typer.Context, str], list[str]]:
+    """Return the completion of a parameter that takes several names: those that were not given yet."""
+
+    def offered(ctx: typer.Context, incomplete: str) -> list[str]:
+        given = ctx.params.get(parameter) or ()
+        return [name for name in names if name not in given]
+
+    return offered
 
 
-def workloads(incomplete: str) -> list[str]:
-    """Return the groups and workloads of the benchmark, after those that were named before a comma."""
-    return list(_after_commas(incomplete, (*GROUPS, *WORKLOADS)))
+def separated_by_commas(names: Sequence[str]) -> Callable[[str], list[str]]:
+    """Return the completion of an option that takes names separated by commas: those that were not given yet.
 
+    >>> separated_by_commas(["sparse", "dense"])("sparse,")
+    ['sparse,dense']
+    """
 
-def contenders(incomplete: str) -> list[str]:
-    """Return the contenders of the benchmark, after those that were named before a comma."""
-    return list(_after_commas(incomplete, CONTENDERS))
+    def offered(incomplete: str) -> list[str]:
+        before, comma, _ = incomplete.rpartition(",")
+        given = before.split(",")
+        return [before + comma + name for name in dict.fromkeys(names) if name not in given]
 
-
-def _after_commas(incomplete: str, names: Iterable[str]) -> Iterator[str]:
-    before, comma, _ = incomplete.rpartition(",")
-    named = before.split(",")
-    return (before + comma + name for name in dict.fromkeys(names) if name not in named)
+    return offered

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
@@ -16,41 +16,58 @@ from rich.table import Table
 import rfdag
 from rfdag.commands.choices import JsonFlag
 from rfdag.commands.speech import escape, print_json, spoken
-from rfdag.studies.bench.environments import FOLDER, homes
 from rfdag.wording import counted
 
 if TYPE_CHECKING:
     from rfdag.commands.checkup import Checkup
     from rfdag.commands.probes import Answer
 
-GOOD, ABSENT, DOUBT, BAD = "[green]✓[/green]", "[dim]–[/dim]", "[yellow]![/yellow]", "[red]✗[/red]"
+GOOD, ABSENT, WARNING, BAD = "[green]✓[/green]", "[dim]–[/dim]", "[yellow]![/yellow]", "[red]✗[/red]"
 Line = tuple[str, str, str]
-"""A mark, a label and what there is to say."""
+"""A mark, a label and a description."""
 
 
-def register(app: typer.Typer, reported: Callable[[Any], Any]) -> None:
+class PeerEnvironments(NamedTuple):
+    """The environments of the packages that `rfdag bench` compares with."""
+
+    folder: Path
+    """Where they are unless another folder is given."""
+    names: Callable[[], Sequence[str]]
+    is_ready: Callable[[str, Path], bool]
+    """Whether the environment of that name, in that folder, holds what `rfdag bench` asks for."""
+
+
+def register(app: typer.Typer, reported: Callable[[Any], Any], environments: PeerEnvironments) -> None:
     """Add the command to a program whose errors ``reported`` turns into messages."""
+
+    def doctor(
+        peers: Annotated[
+            Path, typer.Option(help="Folder of the peers' environments (rfdag bench --setup).")
+        ] = environments.folder,
+        as_json: JsonFlag = False,
+    ) -> None:
+        """Show versions, threads, memory, GPU and extras, and test whether rfdag works."""
+        examine(environments, peers.expanduser(), as_json)
+
     app.command()(reported(doctor))
 
 
-def doctor(
-    peers: Annotated[Path, typer.Option(help="Folder of the peers' environments (rfdag bench --setup).")] = FOLDER,
-    as_json: JsonFlag = False,
-) -> None:
-    """Show versions, threads, memory, GPU and extras, and test whether rfdag works."""
+def examine(environments: PeerEnvironments, folder: Path, as_json: bool) -> None:
+    """Check the installation and print what was found; exit with status 1 if rfdag does not work."""
     from rfdag.commands.checkup import Checkup
 
-    with Console(stderr=True).status("Looking; where kernels have to be compiled first, this takes a minute…"):
-        found = Checkup.make(peers.expanduser())
+    with Console(stderr=True).status("Checking the installation; compiling kernels on first use takes up to a minute…"):
+        found = Checkup.make(environments, folder)
     if as_json:
         print_json(found.to_dict())
     else:
-        _tell(found)
-    if found.troubles:
+        print_checkup(found)
+    if found.errors:
         raise typer.Exit(1)
 
 
-def _tell(found: Checkup) -> None:
+def print_checkup(found: Checkup) -> None:
+    """Print what was found, one line for each part of the installation."""
     console = Console()
     grid = Table.grid(padding=(0, 1, 0, 0))
     grid.add_column()
@@ -59,11 +76,11 @@ def _tell(found: Checkup) -> None:
     for line in (*_program(found), *_machine(found), *_extras(found), *_rest(found)):
         grid.add_row(*line)
     console.print(grid, highlight=False)
-    for doubt in found.doubts:
-        console.print(f"[yellow]Doubt:[/yellow] {escape(doubt)}", highlight=False, soft_wrap=True)
-    for trouble in found.troubles:
-        console.print(f"[bold red]Broken:[/bold red] {escape(trouble)}", highlight=False, soft_wrap=True)
-    if not found.troubles:
+    for warning in found.warnings:
+        console.print(f"[yellow]Warning:[/yellow] {escape(warning)}", highlight=False, soft_wrap=True)
+    for error in found.errors:
+        console.print(f"[bold red]Error:[/bold red] {escape(error)}", highlight=False, soft_wrap=True)
+    if not found.errors:
         console.print("[bold]rfdag works here.[/bold]")
 
 
@@ -94,7 +111,7 @@ def _machine(found: Checkup) -> Iterator[Line]:
 def _threads(found: Answer) -> str:
     limit = found["container"]
     container = "" if limit is None else f", a container allows the time of {limit:g}"
-    # Some libraries do not tell their version.
+    # Some libraries do not report their version.
     pools = [(pool["name"], pool["version"] or "", str(pool["threads"])) for pool in found["libraries"]]
     libraries = ", ".join(" ".join(filter(None, pool)) for pool in (*pools, ("numba", str(found["numba"]))))
     settings = "".join(f"; {name}={value}" for name, value in found["variables"].items())
@@ -121,7 +138,7 @@ def _extras(found: Checkup) -> Iterator[Line]:
         else:
             problems = (f"{package}: {answer['problem']}" for package, answer in parts.items() if answer["problem"])
             text = f"broken: {'; '.join(problems)}"
-        mark = {"ready": GOOD, "missing": ABSENT, "broken": DOUBT}[state]
+        mark = {"ready": GOOD, "missing": ABSENT, "broken": WARNING}[state]
         yield mark, escape(f"[{name}]"), f"{escape(text)}  [dim]{escape(extra.purpose)}[/dim]"
 
 
@@ -130,14 +147,14 @@ def _rest(found: Checkup) -> Iterator[Line]:
     if kernels["problem"]:
         yield BAD, "Kernels", escape(kernels["problem"])
     elif not kernels["compiled"]:
-        yield DOUBT, "Kernels", "not compiled: numba is not installed"
+        yield WARNING, "Kernels", "not compiled: numba is not installed"
     else:
         place = f"under {os.path.commonpath(kernels['folders'])}" if kernels["folders"] else "nowhere"
-        kept = f"{kernels['kept']} of {kernels['count']} compiled and kept"
-        yield GOOD if kernels["writable"] else DOUBT, "Kernels", escape(f"{kept} {place}")
-    ready = found.ready_peers()
-    text = f"{len(ready)} of {len(homes())} environments in {found.peers}"
-    cure = "" if len(ready) == len(homes()) else "; rfdag bench --setup makes them"
+        cached = f"{kernels['kept']} of {kernels['count']} compiled and cached"
+        yield GOOD if kernels["writable"] else WARNING, "Kernels", escape(f"{cached} {place}")
+    ready = sum(found.peers.values())
+    text = f"{ready} of {len(found.peers)} environments in {found.folder}"
+    cure = "" if ready == len(found.peers) else "; rfdag bench --setup makes them"
     yield GOOD if ready else ABSENT, "Peers", escape(text + cure)
     if test["problem"]:
         yield BAD, "Self-test", escape(test["problem"])

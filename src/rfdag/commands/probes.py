@@ -3,7 +3,7 @@
     python -m rfdag.commands.probes QUESTION…
 
 It prints one line of JSON for every question. A library may end the whole process when it is imported; the doctor then
-sees which line is missing, and asks the rest anew.
+sees which line is missing, and asks the remaining questions again.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ VARIABLES = (
 )
 """Variables of the environment that change threads and compilation."""
 EDGES = {("cause", "middle"), ("other", "middle"), ("middle", "effect"), ("effect", "end")}
-"""The graph that the self-test is to find; its directions follow from the data alone."""
+"""The graph that the self-test has to find; its directions follow from the data alone."""
 
 
 def main() -> None:
     """Answer the questions that the program was called with."""
-    # What libraries print must not come between the answers.
+    # What libraries print must not get between the answers.
     with os.fdopen(os.dup(1), "w") as answers:
         os.dup2(2, 1)
         for question in sys.argv[1:]:
@@ -65,13 +65,13 @@ def answer(question: str) -> Answer:
         distribution, given, module = question.partition("=")
         return {"problem": "", **(package(distribution, module) if given else QUESTIONS[question]())}
     except Exception as problem:
-        return {"problem": told(problem)}
+        return {"problem": in_one_line(problem)}
 
 
-def told(problem: BaseException) -> str:
+def in_one_line(problem: BaseException) -> str:
     """Return an error in one line.
 
-    >>> told(ImportError("libcuda.so.1 is missing"))
+    >>> in_one_line(ImportError("libcuda.so.1 is missing"))
     'ImportError: libcuda.so.1 is missing'
     """
     return " ".join(f"{type(problem).__name__}: {problem}".split())
@@ -92,7 +92,7 @@ def package(distribution: str, module: str) -> Answer:
 
 
 def threads() -> Answer:
-    """Return how many cores there are, how many may be used, and what numerical libraries make of it."""
+    """Return how many cores there are, how many may be used, and how many threads numerical libraries use."""
     import numba
     import scipy.linalg  # noqa: F401
     from threadpoolctl import threadpool_info
@@ -125,7 +125,7 @@ def cores_of_container(root: Path = Path("/sys/fs/cgroup")) -> float | None:
 
 
 def memory() -> Answer:
-    """Return the bytes of memory that are free; None where nothing says."""
+    """Return the bytes of memory that are free; None where this is unknown."""
     import math
 
     from rfdag.runtime.memory import available_memory
@@ -143,8 +143,10 @@ def device() -> Answer:
         device.require_device()
     except (DeviceError, ImportError) as problem:
         cause = problem.__cause__
-        # CuPy that is there but cannot be imported says why; the advice to install it would mislead.
-        return {"problem": str(problem) if cause is None or isinstance(cause, ModuleNotFoundError) else told(cause)}
+        # Where CuPy is installed but cannot be imported, report why: advice to install it would mislead.
+        return {
+            "problem": str(problem) if cause is None or isinstance(cause, ModuleNotFoundError) else in_one_line(cause)
+        }
     runtime = device.cupy().cuda.runtime
     return {
         "name": runtime.getDeviceProperties(0)["name"].decode(),
@@ -161,7 +163,7 @@ def _dotted(version: int) -> str:
 
 
 def kernels() -> Answer:
-    """Return whether kernels are compiled, how many are kept on disk, and where."""
+    """Return whether kernels are compiled, how many are cached on disk, and where."""
     from rfdag.runtime.compilation import COMPILED, is_kept
 
     if not COMPILED:

@@ -32,7 +32,7 @@ class Key(NamedTuple):
     contender: str
     version: str
     data: str
-    """Digest of the rows, so that data which have changed are not taken for those of before."""
+    """Digest of the rows, so that cells of other data are not used."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,6 @@ def distance(true: Graph, found: Graph) -> int:
     try:
         return metrics.shd(true, found)
     except GraphError:
-        # Arrows in a circle, as tests that contradict each other can give: there is no class, so compare as it stands.
+        # A cycle, as contradicting tests can give: there is no equivalence class, so the graph is compared as it is.
         differs = cpdag(true) != found
         return int(np.triu(differs | differs.T).sum())

@@ -16,6 +16,7 @@ from rfdag.commands.choices import JsonFlag
 from rfdag.commands.graph_files import read_truth
 from rfdag.commands.speech import escape, print_json
 from rfdag.studies.bench.environments import FOLDER
+from rfdag.studies.bench.names import CONTENDERS, GROUPS, WORKLOADS
 
 if TYPE_CHECKING:
     from rfdag.studies.bench.cells import Cell
@@ -36,25 +37,26 @@ def bench(
     workloads: Annotated[
         str | None,
         typer.Option(
-            help="Names of workloads or groups of them, with commas; quick unless given.",
-            autocompletion=completion.workloads,
+            help="Names of workloads or groups, separated by commas; quick unless given.",
+            autocompletion=completion.separated_by_commas((*GROUPS, *WORKLOADS)),
         ),
     ] = None,
     contenders: Annotated[
         str | None,
         typer.Option(
-            help="Names of contenders or environments, with commas; all unless given.",
-            autocompletion=completion.contenders,
+            help="Names of contenders or environments, separated by commas; all unless given.",
+            autocompletion=completion.separated_by_commas(CONTENDERS),
         ),
     ] = None,
     graphs: Annotated[
         int | None, typer.Option(help="Graphs of each workload; 5 unless given, 1 for workload quick.", min=1)
     ] = None,
-    limit: Annotated[float, typer.Option(help="Seconds after which a call is ended.", min=0.001)] = 120.0,
+    limit: Annotated[float, typer.Option(help="Time limit of a call, in seconds.", min=0.001)] = 120.0,
     seed: Annotated[int, typer.Option(help="Seed of the graphs and their data.", min=0)] = 1000,
     peers: Annotated[Path, typer.Option(help="Folder of the peers' environments.")] = FOLDER,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for bench.jsonl, bench.csv and bench.md; a run begun there goes on.")
+        Path | None,
+        typer.Option(help="Folder for bench.jsonl, bench.csv and bench.md; an interrupted run is continued."),
     ] = None,
     show_list: Annotated[bool, typer.Option("--list", help="List workloads and contenders, and exit.")] = False,
     setup: Annotated[bool, typer.Option("--setup", help="Install the peers into their folder, and exit.")] = False,
@@ -91,7 +93,7 @@ def _on_workloads(
     from rfdag.studies.bench.workloads import QUICK, chosen
 
     wanted = chosen(workloads or [QUICK])
-    _tell_missing(contenders, settings)
+    _report_missing(contenders, settings)
     rows: list[Row] = []
     ledger = _ledger(out)
     with Progress(False if as_json else None) as progress:
@@ -99,7 +101,7 @@ def _on_workloads(
     for workload in wanted:
         rows += tables.summed_up(workload, found[workload.name], settings.graphs or workload.graphs)
     cells = [cell for workload in wanted for cell in found[workload.name]]
-    _tell(rows, cells, settings, out, as_json)
+    _report(rows, cells, settings, out, as_json)
 
 
 def _on_own_data(
@@ -125,10 +127,10 @@ def _on_own_data(
     n, p = table.values.shape
     workload = Workload(data.name, "own", data.name, p, n, lambda generator: Drawn(true, table.values), graphs=1)
     settings = replace(settings, graphs=1)
-    _tell_missing(contenders, settings)
+    _report_missing(contenders, settings)
     with Progress(False if as_json else None) as progress:
         cells = harness.compare([workload], contenders, settings, _ledger(out), progress)[workload.name]
-    _tell(tables.own_data(cells), cells, settings, out, as_json)
+    _report(tables.own_data(cells), cells, settings, out, as_json)
 
 
 def _ledger(out: Path | None) -> Any:
@@ -137,19 +139,20 @@ def _ledger(out: Path | None) -> Any:
     return Ledger(None if out is None else out.expanduser() / "bench.jsonl")
 
 
-def _tell_missing(contenders: Sequence[str] | None, settings: Settings) -> None:
+def _report_missing(contenders: Sequence[str] | None, settings: Settings) -> None:
     from rfdag.studies.bench import harness
 
     missing = harness.missing(harness.chosen(contenders), settings.peers)
     if missing:
         names = ", ".join(contender.name for contender in missing)
         Console(stderr=True, soft_wrap=True).print(
-            f"Left out, since {settings.peers} has no environment for them: {names}. `rfdag bench --setup` makes it.",
+            f"Left out, because they are not installed in {settings.peers}: {names}. Install them with `rfdag bench "
+            "--setup`.",
             highlight=False,
         )
 
 
-def _tell(rows: Sequence[Row], cells: Sequence[Cell], settings: Settings, out: Path | None, as_json: bool) -> None:
+def _report(rows: Sequence[Row], cells: Sequence[Cell], settings: Settings, out: Path | None, as_json: bool) -> None:
     from rfdag.runtime.writing import write_folder
     from rfdag.studies.bench import tables
 
@@ -203,8 +206,8 @@ def _set_up(peers: Path) -> None:
     from rfdag.studies.bench import environments
 
     console = Console(soft_wrap=True)
-    troubles = environments.make(peers.expanduser(), lambda words: console.print(escape(words), highlight=False))
-    if troubles:
+    failures = environments.make(peers.expanduser(), lambda message: console.print(escape(message), highlight=False))
+    if failures:
         raise typer.Exit(1)
 
 

@@ -41,7 +41,7 @@ class Contender:
     home: str
     """Environment: "rfdag" is the one that this package is installed in."""
     package: str
-    """Distribution whose version is told."""
+    """Distribution whose version is reported."""
     call: str
     """The call, for people."""
     answer: Answer
@@ -219,7 +219,7 @@ def _direct_lingam(rows: Floats) -> Graph:
 def from_endpoints(endpoints: NDArray[Any]) -> Graph:
     """Translate causal-learn's marks: −1 (tail) at [i, j] and 1 (arrow) at [j, i] mean i → j.
 
-    Two arrows or a circle say that the direction was not settled, and count as undirected.
+    Two arrowheads or a circle mean that the direction is undecided, and count as undirected.
     """
     directed = (endpoints == -1) & (endpoints.T == 1)
     adjacent = (endpoints != 0) | (endpoints.T != 0)
@@ -233,7 +233,7 @@ def from_mutual(matrix: NDArray[Any]) -> Graph:
 
 
 def _from_marks(p: int, edges: Iterable[str]) -> Graph:
-    """Translate Tetrad's words, as "3 --> 7"."""
+    """Translate Tetrad's notation, as in "3 --> 7"."""
     graph = np.zeros((p, p), np.int8)
     for edge in edges:
         first, mark, second = edge.split()

@@ -73,28 +73,28 @@ def is_ready(home: str, folder: Path) -> bool:
     )
 
 
-def make(folder: Path = FOLDER, say: Callable[[str], None] = lambda words: None) -> dict[str, str]:
-    """Make all environments in a folder; return what went wrong with those that could not be made.
+def make(folder: Path = FOLDER, report: Callable[[str], None] = lambda message: None) -> dict[str, str]:
+    """Make all environments in a folder; return the errors of those that could not be made.
 
-    Environments that are ready are left alone, and one whose needs this machine does not meet is left out. ``say`` is
-    told of every step.
+    Environments that are ready are left alone, and one whose needs this machine does not meet is left out.
+    ``report`` is called with a message at every step.
     """
-    troubles = {}
+    failures = {}
     for home in homes():
         if is_ready(home, folder):
-            say(f"{home}: ready")
+            report(f"{home}: ready")
         elif home == FROM_SOURCE and _eigen() is None:
-            say(
+            report(
                 f"{home}: left out. It is built from source and needs Eigen's headers: install them (Debian, Ubuntu: "
                 "apt install libeigen3-dev) or name their folder in EIGEN3_INCLUDE_DIR."
             )
         else:
-            say(f"{home}: installing {', '.join(requirements(home))}…")
-            trouble = _install(home, folder)
-            if trouble:
-                troubles[home] = trouble
-                say(f"{home}: failed. {trouble}")
-    return troubles
+            report(f"{home}: installing {', '.join(requirements(home))}…")
+            failure = _install(home, folder)
+            if failure:
+                failures[home] = failure
+                report(f"{home}: failed. {failure}")
+    return failures
 
 
 def _install(home: str, folder: Path) -> str | None:
@@ -105,7 +105,7 @@ def _install(home: str, folder: Path) -> str | None:
             [sys.executable, "-m", "venv", folder / home], capture_output=True, text=True, check=False
         )
         if made.returncode:
-            return _last_words(made)
+            return _last_line(made)
     python = python_of(home, folder)
     if python is None:
         return f"{folder / home} was made without an interpreter."
@@ -116,7 +116,7 @@ def _install(home: str, folder: Path) -> str | None:
             pins.append(_with_eigen(eigen, Path(scratch)))
         # Pins go on the command line, not as a file: pip hands build settings only to what is named there.
         done = subprocess.run([python, "-m", "pip", "install", *pins], capture_output=True, text=True, check=False)
-    return _last_words(done) if done.returncode else None
+    return _last_line(done) if done.returncode else None
 
 
 def _eigen() -> Path | None:
@@ -136,7 +136,7 @@ def _with_eigen(headers: Path, scratch: Path) -> str:
     return f"--config-settings=cmake.args=-DFETCHCONTENT_SOURCE_DIR_EIGEN={scratch.as_posix()}"
 
 
-def _last_words(done: subprocess.CompletedProcess[str]) -> str:
+def _last_line(done: subprocess.CompletedProcess[str]) -> str:
     lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
     errors = [line for line in lines if line.lower().startswith("error")]
     return (errors or lines or [f"It ended with status {done.returncode}."])[-1]

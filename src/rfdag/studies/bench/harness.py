@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 PROGRAM = Path(contenders_.__file__)
 LONGEST_START = 600.0
 """Seconds that a contender may take for imports, compilation and its warm-up."""
-LONGEST_WORDS = 80
+LONGEST_MESSAGE = 80
 
 SERIES = Path(series_.__file__)
 ONE_THREAD = dict.fromkeys(
@@ -47,15 +47,15 @@ ONE_THREAD = dict.fromkeys(
 class Late(NamedTuple):
     """A call that was ended by the time limit."""
 
-    words: str
+    reason: str
     run: bool = True
-    """Whether it was begun at all; an earlier call of the series may have told that it would be late."""
+    """Whether it was begun at all; an earlier call of the series may have shown that it would be late."""
 
 
 class Failed(NamedTuple):
     """A call that ended by itself, without an answer."""
 
-    words: str
+    reason: str
 
 
 Outcome = tuple[Graph, float] | Late | Failed
@@ -74,7 +74,11 @@ class Settings:
     peers: Path = environments.FOLDER
     """Folder of the peers' environments."""
     fresh: bool = True
-    """Whether cells that the ledger lacks are run; else they are left out."""
+    """Whether cells that the ledger lacks are run.
+
+    Otherwise they are left out, and peers that are not installed take part with the cells that the ledger has of the
+    version that `rfdag bench --setup` would install.
+    """
 
 
 def chosen(names: Iterable[str] | None) -> list[Contender]:
@@ -111,7 +115,7 @@ def compare(
     """Run contenders on every graph of every workload; return the cells by workload.
 
     Without ``names``, all contenders run, and where a workload asks for them their variants for few rows. Those
-    without an environment are left out. Cells that the ledger has are not run again. ``done`` is called after each
+    without an environment are not run. Cells that the ledger has are not run again. ``done`` is called after each
     workload.
     """
     found: dict[str, list[Cell]] = {}
@@ -119,7 +123,7 @@ def compare(
     for workload in workloads:
         variants = [each for each in CONTENDERS.values() if each.best] if names is None and workload.best else []
         wanted = [*chosen(names), *variants]
-        absent = missing(wanted, settings.peers)
+        absent = missing(wanted, settings.peers) if settings.fresh else []
         plan.append((workload, [contender for contender in wanted if contender not in absent]))
     total = sum((settings.graphs or workload.graphs) * len(present) for workload, present in plan)
     taken = 0
@@ -148,14 +152,16 @@ def compare(
 def _cell(
     workload: Workload, graph: int, contender: Contender, drawn: Drawn, settings: Settings, ledger: Ledger
 ) -> Cell | None:
-    version = environments.version_of(contender.package, contender.home, settings.peers) or ""
+    version = environments.version_of(contender.package, contender.home, settings.peers)
+    if version is None:
+        version = environments.requirements(contender.home)[contender.package]
     key = Key(workload.name, settings.seed, graph, contender.name, version, digest(drawn.rows))
     cell = ledger.find(key, settings.limit)
     if cell is None and settings.fresh:
         python = environments.python_of(contender.home, settings.peers)
         answer = run([str(python), "-P", str(PROGRAM), contender.name], drawn.rows, settings.limit)
         if isinstance(answer, Late | Failed):
-            cell = Cell(key, settings.limit, failure=answer.words, late=isinstance(answer, Late))
+            cell = Cell(key, settings.limit, failure=answer.reason, late=isinstance(answer, Late))
         else:
             cell = scored(key, settings.limit, answer[0], drawn.rows, drawn.true, answer[1])
         ledger.add(cell)
@@ -163,21 +169,26 @@ def _cell(
 
 
 def _ruler_cells(workload: Workload, graph: int, drawn: Drawn, settings: Settings, ledger: Ledger) -> list[Cell]:
-    cells = []
-    for name, ruler in rulers.lay(drawn.rows, drawn.true).items():
-        key = Key(workload.name, settings.seed, graph, name, own_version(), digest(drawn.rows))
-        cell = ledger.find(key, settings.limit)
-        if cell is None and settings.fresh:
-            cell = scored(key, settings.limit, ruler, drawn.rows, drawn.true, None)
-            ledger.add(cell)
-        if cell is not None:
-            cells.append(cell)
-    return cells
+    data = digest(drawn.rows)
+    keys = {
+        name: Key(workload.name, settings.seed, graph, name, own_version(), data) for name in rulers.names(drawn.true)
+    }
+    cells = {name: ledger.find(key, settings.limit) for name, key in keys.items()}
+    if settings.fresh and None in cells.values():
+        for name, ruler in rulers.lay(drawn.rows, drawn.true).items():
+            if cells[name] is None:
+                cell = cells[name] = scored(keys[name], settings.limit, ruler, drawn.rows, drawn.true, None)
+                ledger.add(cell)
+    return [cell for cell in cells.values() if cell is not None]
 
 
 def digest(rows: Floats) -> str:
-    """Return a few letters that tell one data set from another."""
-    return hashlib.sha256(np.ascontiguousarray(rows).tobytes()).hexdigest()[:12]
+    """Return a few letters that tell one standardised data set from another, the same ones on every machine.
+
+    Simulated rows differ in their last bits from one BLAS library or processor to another, so they are rounded first.
+    """
+    millionths = np.rint(np.ascontiguousarray(rows) * 1e6).astype(np.int64)
+    return hashlib.sha256(millionths.tobytes()).hexdigest()[:12]
 
 
 def run(
@@ -189,13 +200,13 @@ def run(
     own. When time is up, the process and all that it started are ended.
     """
     with tempfile.TemporaryDirectory() as folder:
-        source, target, told = (Path(folder) / name for name in ("rows.npy", "answer.npz", "told.txt"))
+        source, target, log = (Path(folder) / name for name in ("rows.npy", "answer.npz", "log.txt"))
         np.save(source, rows)
-        with _process([*command, str(source), str(target)], told, environment) as process:
-            trouble = _wait(process, Path(f"{target}.started"), limit)
-        if trouble:
-            return Late(trouble)
-        return _answer(target) or Failed(_last_words(told, process.returncode))
+        with _process([*command, str(source), str(target)], log, environment) as process:
+            problem = _wait(process, Path(f"{target}.started"), limit)
+        if problem:
+            return Late(problem)
+        return _answer(target) or Failed(_last_line(log, process.returncode))
 
 
 def series(
@@ -229,18 +240,18 @@ def _made_in_one_start(
 ) -> list[Outcome]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        orders, source, told = (folder / name for name in ("calls.json", "rows.npy", "told.txt"))
+        orders, source, log = (folder / name for name in ("calls.json", "rows.npy", "log.txt"))
         np.save(source, rows)
         order = {"calls": calls, "limit": limit, "stop_when_late": stop_when_late, "starter": os.getpid()}
         orders.write_text(json.dumps(order))
-        # The limit of the whole is only for a series that has lost itself.
+        # The limit of the whole is only for a series that hangs.
         longest = len(calls) * (limit + LONGEST_START)
         try:
-            with _process([python, "-P", str(SERIES), str(orders), str(source), name], told, ONE_THREAD) as process:
-                trouble = _wait(process, folder / "started", longest)
+            with _process([python, "-P", str(SERIES), str(orders), str(source), name], log, ONE_THREAD) as process:
+                problem = _wait(process, folder / "started", longest)
         finally:
             _end_group(series_.group_file(folder))
-        otherwise = Late(trouble) if trouble else Failed(_last_words(told, process.returncode))
+        otherwise = Late(problem) if problem else Failed(_last_line(log, process.returncode))
         return [_outcome(folder / str(number), limit) or otherwise for number in range(len(calls))]
 
 
@@ -265,13 +276,13 @@ def _outcome(stem: Path, limit: float) -> Outcome | None:
     status = Path(f"{stem}.status")
     if not status.exists():
         return None
-    words = status.read_text(encoding="utf-8")
-    if words == series_.NOT_RUN:
+    ended = status.read_text(encoding="utf-8")
+    if ended == series_.NOT_RUN:
         return _not_run(limit)
     answer = _answer(Path(f"{stem}.npz"))
     if answer is not None:
         return answer
-    return Late(f"over {limit:g} s") if words == series_.LATE else Failed(_last_words(Path(f"{stem}.txt"), int(words)))
+    return Late(f"over {limit:g} s") if ended == series_.LATE else Failed(_last_line(Path(f"{stem}.txt"), int(ended)))
 
 
 def _not_run(limit: float) -> Late:
@@ -286,15 +297,15 @@ def _answer(path: Path) -> tuple[Graph, float] | None:
 
 
 @contextlib.contextmanager
-def _process(command: Sequence[str], told: Path, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a process, which is ended with its children when the block is left; what it says goes to a file."""
+def _process(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a process, which is ended with its children when the block is left; its error output goes to a file."""
     # Into a file, not a pipe: a pipe would have to be read until the last of a contender's children is gone.
-    with open(told, "wb") as words:
+    with open(log, "wb") as output:
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=words,
+            stderr=output,
             start_new_session=True,
             env={**os.environ, **environment},
         )
@@ -305,7 +316,7 @@ def _process(command: Sequence[str], told: Path, environment: Mapping[str, str])
 
 
 def _wait(process: subprocess.Popen[bytes], started: Path, limit: float) -> str:
-    """Wait for a process; return in words that it is late, or nothing."""
+    """Wait for a process; return a message if it is late, and otherwise nothing."""
     deadline, running = time.monotonic() + LONGEST_START, False
     while True:
         if not running and started.exists():
@@ -335,9 +346,9 @@ def _end_group(file: Path) -> None:
             os.killpg(int(file.read_text(encoding="utf-8")), signal.SIGKILL)
 
 
-def _last_words(told: Path, status: int) -> str:
+def _last_line(log: Path, status: int) -> str:
     if status < 0:
         return f"ended by signal {-status}"
-    lines = [line.strip() for line in told.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
-    words = lines[-1] if lines else f"ended with status {status}"
-    return words if len(words) <= LONGEST_WORDS else f"{words[: LONGEST_WORDS - 1]}…"
+    lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+    message = lines[-1] if lines else f"ended with status {status}"
+    return message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 1]}…"

@@ -51,6 +51,11 @@ def complete(rows: Floats) -> Graph:
     return np.triu(np.ones((rows.shape[1], rows.shape[1]), np.int8), 1)
 
 
+def names(true: Graph | None) -> list[str]:
+    """Return the names of a data set's rulers: that of the true order only where the truth is known."""
+    return [name for name in RULERS if name != "true order" or true is not None]
+
+
 def lay(rows: Floats, true: Graph | None) -> dict[str, Graph]:
     """Return the rulers of a data set by name; that of the true order only where the truth is known."""
     known = {} if true is None else {"true order": true_order(rows, true)}

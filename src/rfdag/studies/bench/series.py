@@ -5,8 +5,8 @@
 Some peers take seconds to be imported, and thousands of calls would each pay for it. Here every call is a process that
 is forked after imports and a warm-up, with a time limit of its own. CALLS.json holds ``calls`` (pairs of a tuned
 contender's name and a value), ``limit`` (seconds), ``stop_when_late`` and ``starter``, the process that waits for all
-this and without which it ends. In the folder, call k leaves ``k.npz`` (graph and seconds), ``k.txt`` (what it said on
-its way) and at last ``k.status``: its exit status, or `LATE` or `NOT_RUN`.
+this and without which it ends. In the folder, call k leaves ``k.npz`` (graph and seconds), ``k.txt`` (its error
+output) and at last ``k.status``: its exit status, or `LATE` or `NOT_RUN`.
 
 Like `contenders`, this file is run as it stands inside a peer's environment.
 """
@@ -35,7 +35,7 @@ LATE = "late"
 NOT_RUN = "not run"
 
 SHORT = 0.05
-"""Seconds below which a call is repeated, since a clock tells little about one so short."""
+"""Seconds below which a call is repeated, since one so short cannot be timed well."""
 REPEATS = 5
 ENOUGH = 0.25
 """Seconds after which it is not repeated any more."""
@@ -47,7 +47,7 @@ def main() -> None:
     order = json.loads(Path(orders).read_text(encoding="utf-8"))
     rows = np.load(source)
     for name, value in dict(order["calls"]).items():
-        # What is wrong with a contender is told by its call.
+        # What is wrong with a contender is reported by its call.
         with contextlib.suppress(Exception):
             contenders.warm_up(contenders.TUNED[name].answer(value))
     (Path(folder) / "started").touch()
@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def group_file(folder: Path) -> Path:
-    """Return the file that names the process group of the call in progress, for whoever ends the series."""
+    """Return the file that names the process group of the call in progress, to end it with the series."""
     return folder / "group"
 
 
@@ -89,8 +89,8 @@ def _call(name: str, value: float, rows: Floats, target: Path, series: int) -> i
     if os.getppid() != series:
         # The series was ended before it was known that there is something to end here.
         return 1
-    with open(f"{target}.txt", "wb") as said:
-        os.dup2(said.fileno(), 2)
+    with open(f"{target}.txt", "wb") as output:
+        os.dup2(output.fileno(), 2)
     try:
         _answer(contenders.TUNED[name].answer(value), rows, target)
     except BaseException:
@@ -112,17 +112,17 @@ def _answer(answer: Any, rows: Floats, target: Path) -> None:
 
 
 def _awaited(child: int, limit: float, starter: int) -> str:
-    """Wait for a process; end it when its time is up, or when nobody waits for this series any more."""
+    """Wait for a process; end it when its time is up, or when the process that waits for this series is gone."""
     deadline, pause = time.monotonic() + limit, 0.001
     while True:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             return str(os.waitstatus_to_exitcode(status))
-        forsaken = os.getppid() != starter
-        if forsaken or time.monotonic() > deadline:
+        abandoned = os.getppid() != starter
+        if abandoned or time.monotonic() > deadline:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
-            if forsaken:
+            if abandoned:
                 sys.exit(1)
             return LATE
         time.sleep(pause)

@@ -25,7 +25,7 @@ Row = Mapping[str, object]
 def summed_up(workload: Workload, cells: Sequence[Cell], graphs: int) -> list[Row]:
     """Return one row for every contender and ruler: means of the scores, medians of the times.
 
-    Where a contender finished on some of the graphs only, its row says on how many, and its scores are of those.
+    Where a contender finished on some of the graphs only, its row shows on how many, and its scores are of those.
     """
     by_contender = {name: [cell for cell in cells if cell.key.contender == name] for name in (*CONTENDERS, *RULERS)}
     floor = _median_time(by_contender[FLOOR])

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 Generator = np.random.Generator
 
 GRAPHS = 5
-"""Graphs of a workload that does not say otherwise."""
+"""Graphs of a workload unless it has its own number."""
 
 QUICK = "quick"
 """The workload that is run when none is named."""
@@ -49,13 +49,26 @@ class Workload:
     """Whether contenders are run with the penalty that suits very few rows, too."""
 
     def draw(self, seed: int, graph: int) -> Drawn:
-        """Return the rows of one graph, columns shuffled and standardised: a column's place or scale tells nothing."""
-        generator = np.random.default_rng([seed, zlib.crc32(self.name.encode()), graph])
+        """Return the rows of one graph, columns shuffled and standardised, so that place and scale tell nothing."""
+        generator = simulation_generator(self.name, seed, graph)
         true, rows = self.source(generator)
         places = generator.permutation(rows.shape[1])
         rows = rows[:, places]
         rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
         return Drawn(None if true is None else true[np.ix_(places, places)], rows)
+
+
+def simulation_generator(name: str, seed: int, number: int) -> Generator:
+    """Return the generator that draws one graph and its data.
+
+    Its stream is never one that a search draws from. A search is seeded with a single integer (0 unless
+    ``random_state`` says otherwise), and NumPy pads such a seed with zeros: ``default_rng([0, 0, 0])`` is
+    ``default_rng(0)``. The checksum of the name keeps the second number from being zero.
+
+    >>> simulation_generator("quick", 0, 0).random() == np.random.default_rng(0).random()
+    False
+    """
+    return np.random.default_rng([seed, zlib.crc32(name.encode()), number])
 
 
 def chosen(names: Iterable[str]) -> list[Workload]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ import scipy
 from rfdag import datasets
 from rfdag.graphs.dag import Graph
 from rfdag.simulate import scale_free_dag
+from rfdag.studies.bench.workloads import simulation_generator
 from rfdag.studies.paper import look, noiseless
 from rfdag.studies.paper.noiseless_claims import NEARLY
 from rfdag.studies.paper.study import Claim, Key, Record, Row, Scope, Study, revision
@@ -30,7 +30,7 @@ BASELINES = ("MD", "MF", "MR", "MD elimination", "MF elimination", "MMD (SuperLU
 
 def plan(scope: Scope) -> list[Key]:
     """List the cells: a few graphs of one kind and size each, with all methods on them."""
-    made_by = revision(measure, draw_dag, _network, *noiseless.MAKERS)
+    made_by = revision(measure, simulation_generator, draw_dag, _network, *noiseless.MAKERS)
     graphs = scope.count(25, 4)
     return [
         {
@@ -79,7 +79,7 @@ def measure(key: Key, scope: Scope) -> list[Record]:
     records: list[Record] = []
     for graph in range(*key["graphs"]):
         point = f"noiseless {key['kind']} {key['p']}"
-        generator = np.random.default_rng([key["seed"], zlib.crc32(point.encode()), graph])
+        generator = simulation_generator(point, key["seed"], graph)
         dag = draw_dag(key["kind"], key["p"], generator)
         place = {"kind": key["kind"], "p": key["p"], "graph": graph}
         records += noiseless.ordered(dag, key["methods"], generator, place)
@@ -139,7 +139,7 @@ def _point(panel: Any, measured: str, at: int, method: str, row: Row) -> None:
 
 
 def claims(rows: Sequence[Row]) -> list[Claim]:
-    """Ask of every kind of graph whether what the paper says of random graphs holds there, too."""
+    """Check for every kind of graph whether the paper's statements on random graphs hold there, too."""
     return [_on(kind, [row for row in rows if row["kind"] == kind]) for kind in KINDS if _has(rows, kind)]
 
 
@@ -178,7 +178,7 @@ STUDIES = (
             "with m edges for each new node, directed by a random order) and on three networks from practice: ECOLI70 "
             "(46 genes, 70 edges), MAGIC-NIAB (44 traits and markers, 66 edges) and the 20 edges that "
             "example-causal-datasets lists as true of the Sachs proteins. A network is one graph; its nodes are "
-            "numbered anew each time, since the numbers break ties. Bands are over graphs or numberings."
+            "renumbered each time, since the numbers break ties. Bands are over graphs or numberings."
         ),
         plan=plan,
         measure=measure,

@@ -96,7 +96,7 @@ def draw(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def claims(rows: Sequence[Row]) -> list[Claim]:
-    """Ask whether what the paper says of random graphs holds here, too."""
+    """Check whether the paper's statements on random graphs hold here, too."""
     found = [*roc_claims(rows, "kind"), efficient(rows, "kind")]
     return [
         replace(claim, statement=f"beyond the paper: {claim.statement.removeprefix('beyond the paper: ')}")

@@ -18,6 +18,7 @@ from rfdag.commands.choices import JsonFlag
 from rfdag.commands.speech import escape, print_json
 from rfdag.errors import OptionError
 from rfdag.studies.bench.environments import FOLDER as PEERS
+from rfdag.studies.paper import catalogue
 
 if TYPE_CHECKING:
     from rfdag.runtime.progress import Progress
@@ -39,13 +40,16 @@ def register(app: typer.Typer, reported: Callable[[Callable[..., None]], Callabl
 def reproduce(
     figures: Annotated[
         list[str] | None,
-        typer.Argument(help="Names of figures (--list shows them), or all.", autocompletion=completion.figures),
+        typer.Argument(
+            help="Names of figures (--list shows them), or all.",
+            autocompletion=completion.several("figures", (*catalogue.names(), catalogue.EVERYTHING)),
+        ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Folder for the files; a run begun there goes on. Default: reproduction, or reproduction-quick with "
-            "--quick."
+            help="Folder for the files; an interrupted run is continued. Default: reproduction, or reproduction-quick "
+            "with --quick."
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer graphs and sizes: all figures in minutes.")] = False,
@@ -71,10 +75,9 @@ def reproduce(
     show_list: Annotated[bool, typer.Option("--list", help="List the figures, and exit.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Rerun the paper's experiments, draw their figures, and say which of its claims hold."""
+    """Rerun the paper's experiments, draw their figures, and report which of its claims hold."""
     from rfdag.plots.availability import require_matplotlib
     from rfdag.runtime.workers import Workers
-    from rfdag.studies.paper import catalogue
     from rfdag.studies.paper.study import Scope
 
     if show_list:
@@ -89,14 +92,14 @@ def reproduce(
     # Workers may be other processes in other folders.
     scope = Scope(quick, graphs, seed, limit, peers.expanduser().absolute())
     aside = Console(stderr=True, soft_wrap=True)
-    _tell_missing(aside, studies, scope)
+    _report_missing(aside, studies, scope)
     outcomes, written = _run(studies, scope, folder, Workers(jobs, dask), aside, show=not as_json)
     if everything and len(outcomes) == len(studies):
         written.append(_collect(outcomes, folder, (page or folder / PAGE).expanduser()))
     if as_json:
         _print_json(outcomes, written)
     else:
-        _tell(outcomes, written)
+        _print_claims(outcomes, written)
     if len(outcomes) < len(studies):
         raise typer.Exit(1)
 
@@ -106,7 +109,7 @@ def _run(
 ) -> tuple[list[Outcome], list[Path]]:
     """Run, draw and write one study after the other, so that what is finished is there even if the next is not.
 
-    Returns the outcomes and the files. A study in which something failed is told of and has no outcome.
+    Returns the outcomes and the files. A study in which a cell failed is reported and has no outcome.
     """
     from rfdag.runtime.progress import Progress
     from rfdag.runtime.writing import write_folder
@@ -121,17 +124,17 @@ def _run(
                 # Read again: a study before may have run the same cells.
                 run = Run(study, scope, folder)
                 done = run.complete(workers, _reporter(progress, study, sum(costs[:at]), sum(costs)))
-                _tell_foreign(aside, study, folder, done)
-                if done.troubles:
-                    _tell_troubles(aside, study, done)
+                _report_foreign(aside, study, folder, done)
+                if done.failures:
+                    _report_failures(aside, study, done)
                     continue
                 outcome = Outcome.of(study, scope, study.table(done.records))
-                _tell_replaced(aside, folder, outcome)
+                _report_replaced(aside, folder, outcome)
                 written += write_folder(folder, outcome.files())
                 outcomes.append(outcome)
     except KeyboardInterrupt:
         aside.print(
-            f"Stopped. What was run is kept in {escape(folder)}; the same command goes on from there.",
+            f"Stopped. Finished cells are kept in {escape(folder)}; the same command continues from there.",
             highlight=False,
         )
         raise typer.Exit(130) from None
@@ -139,14 +142,14 @@ def _run(
 
 
 def _reporter(progress: Progress, study: Study, before: float, total: float) -> Callable[[float], None]:
-    """Return what tells the share of all work done, from the cost that a study has spent."""
+    """Return a function that reports the share of all work done, from the cost that a study has spent."""
     report = progress.stage(study.name)
 
-    def tell(spent: float) -> None:
+    def report_spent(spent: float) -> None:
         report(min((before + spent) / total, 1.0) if total else 1.0)
 
-    tell(0.0)
-    return tell
+    report_spent(0.0)
+    return report_spent
 
 
 def _costs(studies: Sequence[Study], scope: Scope, folder: Path) -> list[float]:
@@ -170,20 +173,20 @@ def _collect(outcomes: Sequence[Outcome], folder: Path, page: Path) -> Path:
     return write_text(page, collected(outcomes, "" if way == "." else f"{Path(way).as_posix()}/"))
 
 
-def _tell_missing(console: Console, studies: Sequence[Study], scope: Scope) -> None:
+def _report_missing(console: Console, studies: Sequence[Study], scope: Scope) -> None:
     from rfdag.studies.bench import environments
 
     homes = dict.fromkeys(home for study in studies for home in study.homes)
     missing = [home for home in homes if environments.version_of(home, home, scope.peers) is None]
     if missing:
         console.print(
-            f"Left out, since {escape(scope.peers)} has no environments for them: {', '.join(missing)}. `rfdag "
-            "bench --setup --peers FOLDER` makes them.",
+            f"Left out, because they are not installed in {escape(scope.peers)}: {', '.join(missing)}. Install "
+            "them with `rfdag bench --setup --peers FOLDER`.",
             highlight=False,
         )
 
 
-def _tell_foreign(console: Console, study: Study, folder: Path, done: Completed) -> None:
+def _report_foreign(console: Console, study: Study, folder: Path, done: Completed) -> None:
     if done.foreign:
         place = folder / "cells" / f"{study.cells}.jsonl"
         console.print(
@@ -193,27 +196,27 @@ def _tell_foreign(console: Console, study: Study, folder: Path, done: Completed)
         )
 
 
-def _tell_troubles(console: Console, study: Study, done: Completed) -> None:
+def _report_failures(console: Console, study: Study, done: Completed) -> None:
     console.print(
-        f"{study.name}: {len(done.troubles)} cells failed, so it is not drawn; the other cells are kept, and the same "
-        f"command tries these again. The first failed {escape(done.troubles[0])}",
+        f"{study.name}: {len(done.failures)} cells failed, so it is not drawn; the other cells are kept, and the same "
+        f"command tries these again. The first failed {escape(done.failures[0])}",
         highlight=False,
     )
 
 
-def _tell_replaced(console: Console, folder: Path, outcome: Outcome) -> None:
-    """Say so when files of another setting are about to be replaced."""
+def _report_replaced(console: Console, folder: Path, outcome: Outcome) -> None:
+    """Report that files of another setting are about to be replaced."""
     page = folder / f"{outcome.study.name}.md"
     again = re.search(r"Again: `(.*)`", page.read_text(encoding="utf-8")) if page.is_file() else None
     if again is not None and again[1] != outcome.command():
         console.print(
             f"{outcome.study.name}: replaces the files that `{escape(again[1])}` made in {escape(folder)}. Its "
-            "cells are kept, so that it writes them again at once.",
+            "cells are kept, so that the same command writes them again at once.",
             highlight=False,
         )
 
 
-def _tell(outcomes: Sequence[Outcome], written: Sequence[Path]) -> None:
+def _print_claims(outcomes: Sequence[Outcome], written: Sequence[Path]) -> None:
     console = Console()
     for outcome in outcomes:
         if outcome.claims:

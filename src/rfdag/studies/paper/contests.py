@@ -63,7 +63,7 @@ def random_graphs(name: str, p: int, n: int, density: str) -> Workload:
 
 
 def key_of(workload: Workload, graph: int, seed: int, entries: Sequence[Entry], limit: float) -> dict[str, Any]:
-    """Return what tells one contest from another, but for versions: the data themselves, the calls and their limit."""
+    """Return what identifies a contest, except for versions: the data themselves, the calls and their limit."""
     return {
         "graph": graph,
         "seed": seed,
@@ -102,16 +102,16 @@ def run(entries: Sequence[Entry], drawn: Drawn, limit: float, peers: Path) -> li
 
 
 def scores(outcome: harness.Outcome, true: Graph | None) -> Record:
-    """Return what is to be told of a call: its time and how near its graph is to the true one, or why there is none."""
-    told: dict[str, Any] = dict.fromkeys(("seconds", "tpr", "fpr", "f1", "shd", "edges"))
+    """Return the record of a call: its time and how near its graph is to the true one, or why there is none."""
+    found: dict[str, Any] = dict.fromkeys(("seconds", "tpr", "fpr", "f1", "shd", "edges"))
     if isinstance(outcome, harness.Late | harness.Failed):
-        return {**told, "late": isinstance(outcome, harness.Late), "failure": outcome.words}
+        return {**found, "late": isinstance(outcome, harness.Late), "failure": outcome.reason}
     graph, seconds = outcome
-    told |= {"seconds": seconds, "edges": int(((graph != 0) | (graph != 0).T).sum()) // 2}
+    found |= {"seconds": seconds, "edges": int(((graph != 0) | (graph != 0).T).sum()) // 2}
     if true is not None:
         skeleton = metrics.skeleton(true, graph)._asdict()
-        told |= {name: _known(skeleton[name]) for name in ("tpr", "fpr", "f1")} | {"shd": distance(true, graph)}
-    return {**told, "late": False, "failure": ""}
+        found |= {name: _known(skeleton[name]) for name in ("tpr", "fpr", "f1")} | {"shd": distance(true, graph)}
+    return {**found, "late": False, "failure": ""}
 
 
 def made_by(*functions: Callable[..., Any]) -> str:
@@ -151,8 +151,8 @@ def _banded(name: str, values: ArrayLike, centre: Callable[[ArrayLike], Band]) -
     return {key: None if math.isnan(end) else rounded(end) for key, end in named}
 
 
-def _commonest(words: Iterable[str]) -> str:
-    return next((word for word, _ in Counter(words).most_common(1)), "")
+def _commonest(messages: Iterable[str]) -> str:
+    return next((message for message, _ in Counter(messages).most_common(1)), "")
 
 
 def _known(score: float) -> float | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import time
 import warnings
-import zlib
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
@@ -19,6 +18,7 @@ from rfdag.errors import NumericalWarning
 from rfdag.graphs.dag import Graph
 from rfdag.runtime.threads import one_blas_thread
 from rfdag.simulate import dense_dag, linear_sem
+from rfdag.studies.bench.workloads import simulation_generator
 from rfdag.studies.paper import noiseless
 from rfdag.studies.paper.draws import sample_covariance
 from rfdag.studies.paper.statistics import rounded
@@ -42,7 +42,16 @@ NINE_OF_TEN = 0.9
 def plan(scope: Scope) -> list[Key]:
     """List the cells: the scores of one B_K, one shuffled B_K with all rules, or one model of it with all sizes n."""
     made_by = revision(
-        measure, _scores, _exact, _from_data, _record, _generator, noiseless.outcome, shuffled, sample_covariance
+        measure,
+        _scores,
+        _exact,
+        _from_data,
+        _record,
+        _generator,
+        simulation_generator,
+        noiseless.outcome,
+        shuffled,
+        sample_covariance,
     )
     fixed = {"seed": scope.seed, "version": own_version(), "revision": made_by}
     exact, from_data = (QUICK_EXACT, QUICK_FROM_DATA) if scope.quick else (EXACT, FROM_DATA)
@@ -65,7 +74,7 @@ def measure(key: Key, scope: Scope) -> list[Record]:
     """Run one cell."""
     _compile()
     with one_blas_thread(), warnings.catch_warnings():
-        # What is nearly dependent stays so for every method; what was found tells enough.
+        # Near dependence is the same for every method, and shows in what is found.
         warnings.simplefilter("ignore", NumericalWarning)
         return {"scores": _scores, "exact": _exact, "data": _from_data}[key["kind"]](key)
 
@@ -85,7 +94,7 @@ def _scores(key: Key) -> list[Record]:
 
 
 def _exact(key: Key) -> list[Record]:
-    """Let the rules order a B_K whose nodes were numbered anew."""
+    """Let the rules order a B_K whose nodes were renumbered."""
     generator = _generator(key)
     dag = shuffled(dense_dag(key["K"]), generator)
     records: list[Record] = []
@@ -129,7 +138,7 @@ def _record(key: Key, n: int | None, method: str, dag: Graph, found: Graph, seco
 
 def _generator(key: Key) -> np.random.Generator:
     point = f"dense family {key['kind']} {key['K']} {key.get('n')}"
-    return np.random.default_rng([key["seed"], zlib.crc32(point.encode()), key["draw"]])
+    return simulation_generator(point, key["seed"], key["draw"])
 
 
 def shuffled(dag: Graph, generator: np.random.Generator) -> Graph:
@@ -257,14 +266,14 @@ def _recovered(rows: Sequence[Row]) -> Claim:
     exact = [row for row in rows if row["setting"] == "exact"]
     shares = {method: [row["exact"] for row in exact if row["method"] == method] for method in ON_GRAPHS}
     sizes = sorted({row["K"] for row in exact})
-    told = ", ".join(f"{method} {sum(share == 1 for share in each)}" for method, each in shares.items())
+    listed = ", ".join(f"{method} {sum(share == 1 for share in each)}" for method, each in shares.items())
     statement = "RFD recovers every B_K exactly, up to Markov equivalence"
     if not exact:
         return Claim(statement, None, "no exact graphs were run")
     return Claim(
         statement,
         all(share == 1 for share in shares["RFD"]),
-        f"K = {sizes[0]} … {sizes[-1]}; of {len(sizes)} graphs recovered under every random numbering: {told}",
+        f"K = {sizes[0]} … {sizes[-1]}; of {len(sizes)} graphs recovered under every random numbering: {listed}",
     )
 
 
@@ -292,9 +301,9 @@ def _dense(scores: Sequence[Row]) -> Claim:
     possible = largest["p"] * (largest["p"] - 1) // 2
     K = largest["K"]
     return Claim(
-        "B_K is dense: fewer than K(K−1)/2 · (K + 1) pairs are not joined, of O(K⁴)",
+        "B_K is dense: fewer than K(K−1)/2 · (K + 1) pairs are not adjacent, of O(K⁴)",
         all(missing[row["K"]] < pairs[row["K"]] * (row["K"] + 1) for row in scores),
-        f"at K = {K}, {missing[K]} of {possible} pairs are not joined (bound {pairs[K] * (K + 1)}): density "
+        f"at K = {K}, {missing[K]} of {possible} pairs are not adjacent (bound {pairs[K] * (K + 1)}): density "
         f"{largest['edges'] / possible:.2f}",
     )
 
@@ -307,14 +316,14 @@ def _with_rows(rows: Sequence[Row], method: str) -> Claim:
     enough = {K: _least_enough([row for row in points if row["K"] == K]) for K in sorted({row["K"] for row in points})}
     most = max(row["n"] for row in points)
     last = {row["K"]: row for row in points if row["n"] == most}
-    told = ", ".join(
+    listed = ", ".join(
         f"K = {K}: n = {n:.0e}"
         if n
         else f"K = {K}: never ({last[K]['exact']:.0%} exact, F1 {last[K]['f1']:.3f} at n = {most:.0e})"
         for K, n in enough.items()
     )
     held = all(n is not None for n in enough.values())
-    return Claim(statement, held, f"least n from which on nine of ten are exact: {told}")
+    return Claim(statement, held, f"least n from which on nine of ten are exact: {listed}")
 
 
 def _least_enough(points: Sequence[Row]) -> int | None:

@@ -99,7 +99,7 @@ def _four_cases(rows: Sequence[Row]) -> list[Claim]:
         Claim(
             "Removing a vertex with descendants may cause a significant amount of fill",
             not removal[4]["maximal"] and 2 * removal[4]["F"] > possible,
-            f"node 4: {_scores(removal[4])}, so {removal[4]['F']} of {possible} pairs of neighbours are joined anew",
+            f"node 4: {_scores(removal[4])}, so {removal[4]['F']} of {possible} pairs of neighbours become adjacent",
         ),
     ]
 

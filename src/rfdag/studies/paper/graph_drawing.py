@@ -1,6 +1,6 @@
 """Drawing small graphs: circles with names, lines and arrows that stop at them and go round others.
 
-What became of an edge is said by colour, by line and by a mark, so that it can be read in grey.
+Colour, line and a mark all show what became of an edge, so that it can be read in grey.
 """
 
 from __future__ import annotations

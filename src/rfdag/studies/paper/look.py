@@ -1,6 +1,6 @@
 """How the figures look: one colour, marker and line for each method in all of them, readable in grey.
 
-Colours are those of Okabe and Ito, which the colour-blind tell apart; markers and lines say the same once more.
+Colours are those of Okabe and Ito, which the colour-blind can distinguish; markers and lines repeat the distinction.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def style(method: str) -> Style:
     'o'
     """
     if method not in STYLES:
-        raise OptionError(f"There is no style for {method!r} in experiments/look.py.")
+        raise OptionError(f"There is no style for {method!r} in studies/paper/look.py.")
     return STYLES[method]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import time
-import zlib
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -18,6 +17,7 @@ from rfdag.graphs import moral_graph
 from rfdag.graphs.dag import Graph
 from rfdag.runtime.threads import one_blas_thread
 from rfdag.simulate import random_dag
+from rfdag.studies.bench.workloads import simulation_generator
 from rfdag.studies.paper import noiseless_claims, orderings
 from rfdag.studies.paper.draws import density_of, draw_dag
 from rfdag.studies.paper.statistics import mean_band, paired_difference, rounded
@@ -54,7 +54,7 @@ ORDERINGS = (
     orderings.minimum_fill,
     orderings.multiple_minimum_degree,
     orderings.greedy,
-    orderings.pairs_to_join,
+    orderings.missing_pairs,
 )
 """What makes those orders."""
 
@@ -68,7 +68,7 @@ MOST_FOR_QUICK_DEPTH = 30
 
 
 BEYOND, EXACTLY = "edges beyond the true ones (%)", "exactly recovered (%)"
-"""What the axes of the two measures say."""
+"""Labels of the axes of the two measures."""
 
 Curve = Callable[[Any, str, Sequence[Row]], None]
 """Puts one method's points into a panel."""
@@ -84,7 +84,7 @@ class Outcome(NamedTuple):
 
 def plan(scope: Scope) -> list[Key]:
     """List the cells: a few graphs of one density and size each, with all methods on them."""
-    made_by = revision(measure, draw_dag, density_of, *MAKERS)
+    made_by = revision(measure, simulation_generator, draw_dag, density_of, *MAKERS)
     return [
         {
             "density": density,
@@ -128,7 +128,7 @@ def measure(key: Key, scope: Scope) -> list[Record]:
     records: list[Record] = []
     for graph in range(*key["graphs"]):
         point = f"noiseless {key['density']} {key['p']}"
-        generator = np.random.default_rng([key["seed"], zlib.crc32(point.encode()), graph])
+        generator = simulation_generator(point, key["seed"], graph)
         dag = draw_dag(key["p"], key["density"], generator)
         place = {"density": key["density"], "p": key["p"], "graph": graph}
         records += ordered(dag, key["methods"], generator, place)
@@ -136,7 +136,7 @@ def measure(key: Key, scope: Scope) -> list[Record]:
 
 
 def ordered(dag: Graph, methods: Sequence[str], generator: np.random.Generator, place: Record) -> list[Record]:
-    """Let every method order the nodes of a DAG; return a record of each, which also tells its place."""
+    """Let every method order the nodes of a DAG; return a record of each, which also has its place."""
     records: list[Record] = []
     with one_blas_thread():
         for method in methods:

@@ -144,8 +144,8 @@ def ends(rows: Sequence[Row]) -> list[Row]:
     found: list[Row] = []
     for method, points in shown(rows, rows[-1]["density"]):
         for row in (points[0], points[-1]):
-            told = ("value", "tpr", "fpr", "seconds", "mean_seconds", "finished", "late")
-            found.append({"density": row["density"], "method": method, **{name: row[name] for name in told}})
+            columns = ("value", "tpr", "fpr", "seconds", "mean_seconds", "finished", "late")
+            found.append({"density": row["density"], "method": method, **{name: row[name] for name in columns}})
     return found
 
 

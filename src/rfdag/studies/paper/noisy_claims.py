@@ -46,12 +46,12 @@ def time_claims(rows: Sequence[Row]) -> list[Claim]:
 
 def _growth(rows: Sequence[Row], method: str) -> Claim | None:
     """Compare a method's times at its densest and its sparsest value, on graphs of every density."""
-    ratios, told, cut = [], [], []
+    ratios, listed, cut = [], [], []
     for density in dict.fromkeys(row["density"] for row in rows):
         points = [row for row in rows if (row["density"], row["method"]) == (density, method) and row["seconds"]]
         if len(points) > 1:
             ratios.append(points[-1]["seconds"] / points[0]["seconds"])
-            told.append(f"{density}: {_told(points, ratios[-1])}")
+            listed.append(f"{density}: {_times_of(points, ratios[-1])}")
             # The median is that of the limit only where at least half of the calls were ended by it.
             cut.append(2 * points[-1]["late"] >= points[-1]["graphs"])
     if not ratios:
@@ -67,10 +67,10 @@ def _growth(rows: Sequence[Row], method: str) -> Claim | None:
         # A time that was cut off is a lower bound: it can show growth, and not that there is none.
         short = [was_cut for ratio, was_cut in zip(ratios, cut, strict=True) if ratio < GROWS]
         holds = (None if all(short) else False) if short else True
-    return Claim(statement, holds, "; ".join(told))
+    return Claim(statement, holds, "; ".join(listed))
 
 
-def _told(points: Sequence[Row], ratio: float) -> str:
+def _times_of(points: Sequence[Row], ratio: float) -> str:
     first, last = points[0], points[-1]
     # A late call counts with the limit.
     words = f"{'at least ' if last['late'] else ''}{ratio:.2g} times"
@@ -103,11 +103,11 @@ def efficient(rows: Sequence[Row], kind: str = "density") -> Claim | None:
     ratios = {
         method: [longest[method, name] / own[name] for name in own if (method, name) in longest] for method in others
     }
-    told = ", ".join(f"{method} {min(each):.2g} to {max(each):.2g}" for method, each in ratios.items())
+    listed = ", ".join(f"{method} {min(each):.2g} to {max(each):.2g}" for method, each in ratios.items())
     return Claim(
         "RFD is a computationally efficient alternative to PC, GSP and GES (its longest median time is below theirs)",
         all(min(each) > 1 for each in ratios.values()),
-        f"longest median time over RFD's ({min(own.values()):.2g} to {max(own.values()):.2g} s): {told}",
+        f"longest median time over RFD's ({min(own.values()):.2g} to {max(own.values()):.2g} s): {listed}",
     )
 
 

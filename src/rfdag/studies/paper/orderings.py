@@ -1,8 +1,8 @@
 """Orders of the sparse Cholesky factorisation: minimum degree and minimum fill on the elimination graph.
 
-The elimination graph starts as the moral graph; when a node goes, its neighbours are joined. Unlike in a moral
-subgraph no edge is ever taken away but those of the node itself, so these orders cannot see what marginalisation makes
-independent. All are returned a source first: nodes are eliminated from their end.
+The elimination graph starts as the moral graph; when a node is removed, its neighbours become adjacent. Unlike in a
+moral subgraph no edge is ever taken away but those of the node itself, so these orders cannot see what marginalisation
+makes independent. All are returned sources first: nodes are eliminated from their end.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ def minimum_degree(graph: ArrayLike) -> Order:
 
 
 def minimum_fill(graph: ArrayLike) -> Order:
-    """Return the order that always eliminates a node that joins the fewest new pairs, of several the lowest.
+    """Return the order that always eliminates a node that makes the fewest new pairs adjacent, of several the lowest.
 
     >>> path = [[0, 1, 1], [1, 0, 0], [1, 0, 0]]
     >>> minimum_fill(path)
     array([2, 0, 1])
     """
-    return greedy(graph, pairs_to_join)
+    return greedy(graph, missing_pairs)
 
 
 def multiple_minimum_degree(graph: ArrayLike) -> Order:
@@ -72,8 +72,8 @@ def greedy(graph: ArrayLike, cost: Cost) -> Order:
     return np.array(gone[::-1], np.int64)
 
 
-def pairs_to_join(graph: Undirected) -> NDArray[np.float64]:
-    """Return how many pairs of each node's neighbours are not joined."""
+def missing_pairs(graph: Undirected) -> NDArray[np.float64]:
+    """Return how many pairs of each node's neighbours are not adjacent."""
     edges = graph.astype(np.float64)
     degrees = edges.sum(axis=0)
     triangles = ((edges @ edges) * edges).sum(axis=0) / 2

@@ -1,4 +1,4 @@
-"""What a study leaves behind: a table as CSV, pictures, and a page that says claim by claim what was seen."""
+"""What a study writes: a table as CSV, pictures, and a page with a verdict on every claim."""
 
 from __future__ import annotations
 
@@ -104,10 +104,10 @@ class Outcome:
         if counts:
             words.append(f"Graphs a point: {max(counts)}.")
         if self.scope.limit is not None:
-            words.append(f"Time limit, instead of what is said above: {self.scope.limit:g} s.")
+            words.append(f"Time limit, instead of the one above: {self.scope.limit:g} s.")
         if self.left_out:
             words.append(
-                f"Left out, since not installed: {', '.join(self.left_out)} (`rfdag bench --setup` installs them)."
+                f"Left out, because not installed: {', '.join(self.left_out)} (`rfdag bench --setup` installs them)."
             )
         if self.scope.quick:
             words.append("From a quick run.")
@@ -137,9 +137,9 @@ def collected(outcomes: Sequence[Outcome], folder: str) -> str:
     """Return one page of several figures, claims first; ``folder`` leads from it to their files."""
     text = [
         "# The paper's study, reproduced",
-        "Every experiment of *Efficient Permutation Discovery in Causal DAGs* (Squires, Amaniampong, Uhler), run anew "
+        "Every experiment of *Efficient Permutation Discovery in Causal DAGs* (Squires, Amaniampong, Uhler), rerun "
         "by `rfdag reproduce all`: what the paper says, whether it held here, and by how much. Figures that go beyond "
-        "the paper say so.",
+        "the paper are marked as such.",
         "## Claim by claim",
         _overview(outcomes),
     ]
@@ -169,7 +169,7 @@ def _without_empty_columns(rows: Sequence[Row]) -> list[Row]:
 
 
 def _failures(rows: Sequence[Row]) -> str:
-    """Return, method by method, how many calls failed, and the words of the last that did."""
+    """Return, method by method, how many calls failed, and the message of the last that did."""
     counts: dict[str, int] = {}
     words: dict[str, str] = {}
     for row in rows:

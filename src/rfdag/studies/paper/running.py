@@ -22,7 +22,7 @@ class Completed(NamedTuple):
     """Cells that this run has added."""
     foreign: int
     """Cells in the same file that belong to other settings or versions, and were not used."""
-    troubles: list[str]
+    failures: list[str]
     """What went wrong in the cells that failed; the same command tries them again."""
 
 
@@ -47,12 +47,12 @@ class Run:
         return sum(map(self.study.cost, self._todo))
 
     def complete(self, workers: Workers, report: Callable[[float], None] = lambda spent: None) -> Completed:
-        """Run the missing cells, keep each as it completes, and tell ``report`` the cost spent so far."""
-        troubles: list[str] = []
+        """Run the missing cells, keep each as it completes, and call ``report`` with the cost spent so far."""
+        failures: list[str] = []
         fresh, self._spent = 0, 0.0
         for key, outcome in self._measured(workers):
             if isinstance(outcome, str):
-                troubles.append(outcome)
+                failures.append(outcome)
             else:
                 self._journal.write({"cell": key, "records": outcome})
                 self._found += outcome
@@ -60,7 +60,7 @@ class Run:
             self._spent += self.study.cost(key)
             report(self._spent)
         report(self.cost)
-        return Completed(self._found, fresh, self._foreign, troubles)
+        return Completed(self._found, fresh, self._foreign, failures)
 
     def _measured(self, workers: Workers) -> Iterator[tuple[Key, list[Record] | str]]:
         from joblib import Parallel, delayed
@@ -73,7 +73,7 @@ class Run:
             yield from run(delayed(_measure)(self.study.measure, key, self.scope) for key in self._worthwhile())
 
     def _worthwhile(self) -> Iterator[Key]:
-        """Yield cells one by one as workers become free, so that what was found so far can tell whether they matter."""
+        """Yield cells one by one as workers become free, so that the records so far can show whether they matter."""
         for key in self._todo:
             if self.study.pointless(key, self._found):
                 self._spent += self.study.cost(key)

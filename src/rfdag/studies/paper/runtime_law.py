@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import time
 import warnings
-import zlib
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
@@ -19,6 +18,7 @@ from rfdag.errors import NumericalWarning
 from rfdag.graphs.dag import Graph
 from rfdag.runtime.threads import one_blas_thread
 from rfdag.simulate import linear_sem, random_dag, standardise
+from rfdag.studies.bench.workloads import simulation_generator
 from rfdag.studies.paper.draws import sample_covariance
 from rfdag.studies.paper.statistics import growth, median_band, rounded
 from rfdag.studies.paper.study import Claim, Key, Record, Row, Scope, Study, revision
@@ -37,11 +37,11 @@ LEAST_SECONDS = 0.05
 """Short calls are repeated until they took this long together."""
 
 EXPECTED = 4
-"""Exponent by which the time of a larger graph is foretold, to see whether it is worth starting."""
+"""Exponent by which the time of a larger graph is predicted, to see whether it is worth starting."""
 
 
 def plan(scope: Scope) -> list[Key]:
-    """List the cells, one graph each, small ones first: they tell how far to go."""
+    """List the cells, one graph each, small ones first: they show how far to go."""
     fixed = {
         "seed": scope.seed,
         "limit": scope.allowed(10, 0.25),
@@ -50,7 +50,7 @@ def plan(scope: Scope) -> list[Key]:
         "max_paths": MAX_PATHS,
         "least": LEAST_SECONDS,
         "version": own_version(),
-        "revision": revision(measure, _seconds, sample_covariance),
+        "revision": revision(measure, simulation_generator, _seconds, sample_covariance),
     }
     return [
         {"family": family, "drawn": FAMILIES[family], "input": given, "w": depth, "p": p, "graph": graph, **fixed}
@@ -66,13 +66,13 @@ def measure(key: Key, scope: Scope) -> list[Record]:
     """Draw one graph, and data of it where asked, and time RFD on it."""
     _compile()
     point = f"runtime {key['family']} {key['p']}"
-    generator = np.random.default_rng([key["seed"], zlib.crc32(point.encode()), key["graph"]])
+    generator = simulation_generator(point, key["seed"], key["graph"])
     dag = random_dag(key["p"], rng=generator, **key["drawn"])
     with one_blas_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", NumericalWarning)
         seconds, capped = _seconds(dag, key, generator)
-    told = {name: key[name] for name in ("family", "input", "w", "p", "graph")}
-    return [{**told, "seconds": seconds, "capped": capped}]
+    place = {name: key[name] for name in ("family", "input", "w", "p", "graph")}
+    return [{**place, "seconds": seconds, "capped": capped}]
 
 
 def _seconds(dag: Graph, key: Key, generator: np.random.Generator) -> tuple[float, int]:
@@ -112,7 +112,7 @@ def _compile() -> None:
 
 
 def pointless(key: Key, records: Sequence[Record]) -> bool:
-    """Return whether smaller graphs say that this one would take longer than allowed."""
+    """Return whether smaller graphs show that this one would take longer than allowed."""
     smaller = [record for record in records if _curve(record) == _curve(key) and record["p"] < key["p"]]
     if not smaller:
         return False
@@ -175,7 +175,7 @@ def _fit(by_size: Sequence[Sequence[Record]]) -> Row:
 
 
 def _row(kind: str, records: Sequence[Record]) -> dict[str, Any]:
-    """Return what rows of both kinds tell, and room for the rest; p is the least of the sizes, p_to the largest."""
+    """Return the columns that rows of both kinds fill, and the others empty; sizes go from p to p_to."""
     family, given, depth = _curve(records[0])
     empty = ("seconds", "seconds_low", "seconds_high", "exponent", "exponent_low", "exponent_high", "factor", "bound")
     return {
@@ -240,12 +240,12 @@ def claims(rows: Sequence[Row]) -> list[Claim]:
 def _bounded(fits: Sequence[Row], depth: int) -> Claim:
     bound = depth + 3
     statement = f"RFD with depth {depth} takes O(p^{bound}) time (fitted exponents with their 95 % intervals)"
-    told = "; ".join(
+    listed = "; ".join(
         f"{row['family']}, {row['input']}: {_exponent(row)} for p = {row['p']} … {row['p_to']}" for row in fits
     )
     capped = sum(row["capped"] for row in fits)
     paths = f"paths were dropped in {capped} runs" if capped else "no path was dropped"
-    return Claim(statement, _all_within(fits, bound), f"{told}; {paths}" if fits else "nothing was fitted")
+    return Claim(statement, _all_within(fits, bound), f"{listed}; {paths}" if fits else "nothing was fitted")
 
 
 def _all_within(fits: Sequence[Row], bound: int) -> bool | None:

@@ -58,7 +58,7 @@ LAWS = {
 
 
 def plan(scope: Scope) -> list[Key]:
-    """List the cells, one data set and method each, small graphs first: who is late there is not run on larger ones."""
+    """List the cells, one data set and method each, small graphs first: a late method is not run on larger ones."""
     made = made_by(measure)
     return [
         {"p": p, "n": ROWS_A_VARIABLE * p, "version": version, "revision": made}
@@ -187,8 +187,8 @@ def _panels(rows: Sequence[Row], methods: Sequence[str]) -> Any:
 
 def highlights(rows: Sequence[Row]) -> list[Row]:
     """Return the rows of some sizes, without their bands."""
-    told = ("p", "method", "value", "finished", "late", "tpr", "fpr", "f1", "shd", "seconds")
-    return [{name: row[name] for name in told} for row in rows if row["p"] in (20, 40, 60, 100)]
+    columns = ("p", "method", "value", "finished", "late", "tpr", "fpr", "f1", "shd", "seconds")
+    return [{name: row[name] for name in columns} for row in rows if row["p"] in (20, 40, 60, 100)]
 
 
 def cost(key: Key) -> float:

@@ -34,7 +34,7 @@ BEYOND = "soft + refinement"
 
 
 def claims(rows: Sequence[Row]) -> list[Claim]:
-    """Hold the paper's statements against the rows, and say how what is beyond them does."""
+    """Hold the paper's statements against the rows, and add what goes beyond them."""
     found: list[Claim | None] = [_sandwiched(rows, *PAIRS[0])]
     for pair in PAIRS:
         for method in pair:
@@ -68,7 +68,7 @@ def _comparable(rows: Sequence[Row], method: str) -> Claim | None:
         held = False
     elif telling and all(row["rfd_balance_lead_low"] >= -COMPARABLE for row in telling):
         held = True
-    told = ", ".join(
+    listed = ", ".join(
         f"p = {row['p']}: {row['rfd_balance_lead']:+.3f} [{row['rfd_balance_lead_low']:+.3f}, "
         f"{row['rfd_balance_lead_high']:+.3f}]"
         for row in points
@@ -77,7 +77,7 @@ def _comparable(rows: Sequence[Row], method: str) -> Claim | None:
         f"the performance of RFD is comparable to {method}'s (TPR − FPR at most {COMPARABLE:g} behind from p = "
         f"{SANDWICHED_AT} on, with its band)",
         held,
-        f"TPR − FPR of RFD less that of {method} on the same graphs: {told}",
+        f"TPR − FPR of RFD less that of {method} on the same graphs: {listed}",
     )
 
 
@@ -97,7 +97,7 @@ def _far_less_time(rows: Sequence[Row], method: str) -> Claim | None:
     far = last > first and ratios[last] > ratios[first] and ratios[last] >= FAR
     return Claim(
         f"{method} takes far more time than RFD (at least {FAR:g} times at the largest p) and it grows faster",
-        # A call that was ended tells only how long it took at least.
+        # A call that was ended only has a lower bound of its time.
         True if far else None if late else False,
         numbers,
     )
@@ -112,7 +112,7 @@ def _above(rows: Sequence[Row]) -> Claim | None:
     both = sum(row["rfd_tpr_lead"] > 0 and row["rfd_fpr_lead"] < 0 for row in points)
     surely = sum(row["rfd_tpr_lead_low"] > 0 for row in points)
     worse = sum(row["rfd_fpr_lead_low"] > 0 for row in points)
-    told = ", ".join(
+    listed = ", ".join(
         f"p = {row['p']}: {row['rfd_balance_lead']:+.3f} [{row['rfd_balance_lead_low']:+.3f}, "
         f"{row['rfd_balance_lead_high']:+.3f}]"
         for row in points
@@ -121,7 +121,7 @@ def _above(rows: Sequence[Row]) -> Claim | None:
         f"RFD beats MD at almost every point (higher TPR and lower FPR at {ALMOST:.0%} of them)",
         both >= ALMOST * len(points),
         f"both at {both} of {len(points)} points; higher TPR at {higher} ({surely} with the whole band), lower FPR at "
-        f"{lower} (higher with the whole band at {worse}); lead in TPR − FPR {told}",
+        f"{lower} (higher with the whole band at {worse}); lead in TPR − FPR {listed}",
     )
 
 
@@ -152,7 +152,7 @@ def _ahead(rows: Sequence[Row]) -> Claim | None:
     return Claim(
         f"beyond the paper: {BEYOND} is nearest to the truth of all (TPR − FPR) at every size",
         all(lead > 0 for lead, _ in leads.values()),
-        "; ".join(f"p = {p}: {words}" for p, (_, words) in leads.items()),
+        "; ".join(f"p = {p}: {numbers}" for p, (_, numbers) in leads.items()),
     )
 
 

@@ -13,10 +13,10 @@ from typing import Any
 from rfdag.studies.bench import environments
 
 Key = Mapping[str, Any]
-"""What a cell is of, in words, numbers and lists of them: all that its outcome depends on, versions included."""
+"""What identifies a cell, in text, numbers and lists of them: all that its outcome depends on, versions included."""
 
 Record = Mapping[str, Any]
-"""One outcome: words and numbers; None where there is none."""
+"""One outcome: text and numbers; None where there is none."""
 
 Row = Mapping[str, Any]
 """A line of a figure's CSV."""
@@ -51,11 +51,11 @@ class Scope:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement, whether what was measured bears it out, and the numbers that say so."""
+    """A statement, whether the measurements support it, and their numbers."""
 
     statement: str
     held: bool | None
-    """None where what was run does not tell."""
+    """None where the measurements cannot decide."""
     numbers: str
 
 
@@ -86,7 +86,7 @@ class Study:
     """All cells, those first that others may make pointless."""
     measure: Callable[[Key, Scope], list[Record]]
     """Run one cell. It happens in another process, so this is a function of a module, and depends on the key alone;
-    the scope only tells where peers are."""
+    the scope only says where peers are."""
     table: Callable[[Sequence[Record]], list[Row]]
     """Sum up the records of all cells, in any order, in the rows of the figure's CSV."""
     draw: Callable[[Sequence[Row]], Mapping[str, Any]]
@@ -99,7 +99,7 @@ class Study:
     cost: Callable[[Key], float] = _alike
     """About how long a cell takes, in any unit: for the time left."""
     pointless: Callable[[Key, Sequence[Record]], bool] = _never
-    """Whether the records so far say that a cell need not be run."""
+    """Whether the records so far show that a cell need not be run."""
     homes: Sequence[str] = field(default=())
     """Environments of the peers that take part, as `rfdag bench` names them."""
 
