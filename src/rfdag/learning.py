@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rfdag.errors import NumericalWarning
+from rfdag.evidence import reading as data_
 from rfdag.evidence.gpu import DeviceMoments, on_host
 from rfdag.evidence.moments import Moments
-from rfdag.input import reading as data_
-from rfdag.input.text import Table, TextFormat
+from rfdag.input.table import Table
+from rfdag.input.text import TextFormat
 from rfdag.knowledge import Knowledge
 from rfdag.methods.blocks import in_blocks, learn_blocks
 from rfdag.methods.on_gpu import checker, problems_of
@@ -208,14 +209,14 @@ def learn(
     threads = thread_count(n_jobs)
     with Progress(progress) as bar, problems_of(device):
         report = bar.stage("Reading")
-        evidence = data_.read(
+        evidence = data_.read_evidence(
             data,
             input=input,
             n_samples=n_samples,
             names=names,
             form=TextFormat(delimiter, decimal, header),
             check_size=forewarned(checker(settings), settings, threads, bar.say),
-            moments=DeviceMoments.from_data if device == "cuda" else Moments.from_data,
+            moments=DeviceMoments if device == "cuda" else Moments,
             threads=threads,
             report=report,
             in_blocks=in_blocks(settings, input),

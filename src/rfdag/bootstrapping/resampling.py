@@ -10,11 +10,10 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
 
 from rfdag.errors import DataError, OptionError, as_columns
 from rfdag.evidence.moments import Floats, Moments
-from rfdag.evidence.summary import CELLS_AT_ONCE
+from rfdag.evidence.row_factor import RowFactor, rows_at_once
 from rfdag.methods.settings import ENOUGH_ROWS, Settings
 
 Method = Literal["resample", "subsample"]
@@ -138,10 +137,9 @@ def _mean_and_factor(values: Floats, columns: NDArray[np.int64], counts: NDArray
     """
     means = (counts @ values / counts.sum())[columns]
     chosen = np.flatnonzero(counts)
-    step = max(len(columns), CELLS_AT_ONCE // len(columns))
-    factor = np.empty((0, len(columns)))
+    step = rows_at_once(len(chosen), len(columns))
+    by_qr = RowFactor(len(columns))
     for start in range(0, len(chosen), step):
         rows = chosen[start : start + step]
-        centred = (values[np.ix_(rows, columns)] - means) * np.sqrt(counts[rows])[:, None]
-        factor = qr(np.vstack([factor, centred]), mode="raw", overwrite_a=True, check_finite=False)[1]
-    return means, factor
+        by_qr.add((values[np.ix_(rows, columns)] - means) * np.sqrt(counts[rows])[:, None])
+    return means, by_qr.factor

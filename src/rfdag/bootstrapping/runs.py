@@ -21,7 +21,8 @@ from rfdag.errors import DataError, FileError, MatrixError, NumericalError, Nume
 from rfdag.evidence.moments import Floats, Moments
 from rfdag.graphs.dag import Graph
 from rfdag.input import reading as data_
-from rfdag.input.text import Table, TextFormat
+from rfdag.input.table import Table
+from rfdag.input.text import TextFormat
 from rfdag.knowledge import Knowledge
 from rfdag.knowledge.constraints import Constraints
 from rfdag.knowledge.orientation import oriented_class

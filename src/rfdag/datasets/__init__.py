@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from rfdag.graphs.dag import Graph
-from rfdag.input.text import Table, read_table
+from rfdag.input.reading import as_table
+from rfdag.input.table import Table
 from rfdag.knowledge import Knowledge
 from rfdag.result.model import LinearModel
 from rfdag.simulate import LinearSEM
@@ -44,7 +45,7 @@ def sachs(*, raw: bool = False) -> Table:
     >>> sachs().values.shape
     (7466, 11)
     """
-    return read_table(sachs_path(raw=raw))
+    return as_table(sachs_path(raw=raw))
 
 
 def sachs_truth() -> Graph:
@@ -79,7 +80,7 @@ def auto_mpg() -> Table:
     >>> auto_mpg().values.shape
     (392, 8)
     """
-    return read_table(auto_mpg_path())
+    return as_table(auto_mpg_path())
 
 
 def auto_mpg_knowledge() -> Knowledge:

@@ -23,7 +23,7 @@ from rfdag.errors import OptionError
 from rfdag.evidence.moments import Moments, Regressions
 from rfdag.evidence.screening import find_blocks
 from rfdag.graphs.sparse import same_pattern
-from rfdag.input.text import Table
+from rfdag.input.table import Table
 from rfdag.knowledge import Knowledge
 from rfdag.knowledge.constraints import Constraints
 from rfdag.methods.searching import Found

@@ -31,9 +31,9 @@ from rfdag.errors import OptionError
 from rfdag.evidence.gpu import DeviceMoments
 from rfdag.evidence.independence import ExactIndependence, GraphIndependence, Independence, SampleIndependence
 from rfdag.evidence.moments import Moments, Regressions
+from rfdag.evidence.oracle import Oracle
 from rfdag.evidence.sparse import Sparse, eliminate_evidence, refuse_options
 from rfdag.graphs.dag import Graph
-from rfdag.input.reading import Oracle
 from rfdag.knowledge.constraints import Constraints
 from rfdag.methods.settings import Settings
 from rfdag.orders.covered_edges import covered_edge_search, gsp

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from rfdag.eliminate import LostPrecision
 from rfdag.errors import NumericalError, as_column, as_columns
 from rfdag.evidence.moments import DOUBTFUL, Moments
+from rfdag.evidence.oracle import Oracle
 from rfdag.evidence.sparse import Sparse
-from rfdag.input.reading import Oracle
 from rfdag.methods.searching import Found, few_rows
 from rfdag.methods.settings import Settings
 

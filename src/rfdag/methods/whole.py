@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from rfdag.evidence.moments import Moments
+from rfdag.evidence.oracle import Oracle
 from rfdag.evidence.sparse import Sparse
-from rfdag.input.reading import Oracle
 from rfdag.knowledge.constraints import Constraints
 from rfdag.methods.searching import Found, choose_engine, find_order, refine_order
 from rfdag.methods.settings import Settings
