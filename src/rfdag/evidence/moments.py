@@ -135,7 +135,7 @@ class Moments:
         labels = tuple(names) if names is not None else tuple(range(len(units)))
         norms = _column_norms(factor)
         scales = norms / math.sqrt(n - 1) * units
-        check_spread(labels, lowest.astype(np.float64), highest.astype(np.float64), scales, _steps(lowest, highest))
+        check_spread(labels, lowest, highest, scales)
         factor /= norms
         means = means * units if origins is None else origins + means * units
         return cls(labels, n, factor, means, scales)
@@ -301,14 +301,6 @@ def _origins_and_units(lowest: NDArray[Any], highest: NDArray[Any]) -> tuple[NDA
 
 def _shifted(rows: NDArray[Any], origins: NDArray[Any] | None) -> NDArray[Any]:
     return rows if origins is None else rows - origins
-
-
-def _steps(lowest: NDArray[Any], highest: NDArray[Any]) -> Floats:
-    """Return how far neighbouring numbers of a column are apart at its largest number; 0 for whole numbers."""
-    if lowest.dtype.kind != "f":
-        return np.zeros(len(lowest))
-    steps: Floats = np.spacing(np.maximum(np.abs(lowest), np.abs(highest))).astype(np.float64)
-    return steps
 
 
 def _triangle(factor: Floats) -> Floats:

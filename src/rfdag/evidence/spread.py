@@ -35,20 +35,17 @@ def is_narrow(lowest: Any, highest: Any, arrays: Any = np) -> Any:
     return highest / 2 - lowest / 2 < NARROW / 2 * arrays.maximum(arrays.abs(lowest), arrays.abs(highest))
 
 
-def check_spread(
-    names: Sequence[Hashable], lowest: Floats, highest: Floats, deviations: Floats, steps: Floats | None = None
-) -> None:
+def check_spread(names: Sequence[Hashable], lowest: NDArray[Any], highest: NDArray[Any], deviations: Floats) -> None:
     """Raise if a column is constant, or varies by little more than the rounding of its numbers.
 
     Parameters
     ----------
     names
         One per column.
-    lowest, highest, deviations
-        Extremes and standard deviations of the columns.
-    steps
-        Distance of neighbouring numbers of their size: that of double precision unless given; 0 where numbers are not
-        rounded.
+    lowest, highest
+        Extremes of the columns, of the type that the numbers have: whole numbers are not rounded.
+    deviations
+        Their standard deviations.
 
     Examples
     --------
@@ -65,9 +62,10 @@ def check_spread(
             f"These columns are constant: {as_columns(_chosen(names, constant))}. A variable that does not vary "
             "has no correlation; drop these columns."
         )
-    if steps is None:
-        steps = np.spacing(np.maximum(np.abs(lowest), np.abs(highest)))
-    blurred = is_narrow(lowest, highest) & (deviations < ENOUGH_STEPS * steps)
+    if lowest.dtype.kind != "f":
+        return
+    steps = np.spacing(np.maximum(np.abs(lowest), np.abs(highest)))
+    blurred = is_narrow(lowest.astype(np.float64), highest.astype(np.float64)) & (deviations < ENOUGH_STEPS * steps)
     if blurred.any():
         at = int(np.flatnonzero(blurred)[0])
         column = as_column(names[at])

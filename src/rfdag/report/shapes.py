@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +11,11 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-VALUES_KEPT = 2**22
-"""Different values of all columns together that are kept while blocks are joined: 32 MB.
+VALUES_KEPT = 2**20
+"""Different values of all columns together that are kept of some rows while blocks are joined: 8 MB.
 
-A column with more than its share, at least 1000, counts as having that many."""
+A column with its share or more, at least 100, counts as having that many.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +48,9 @@ class Shapes:
         """Return the shapes of a table in memory, with all its different values counted."""
         columns = [cls.of(values[:, at : at + 1], most=None) for at in range(values.shape[1])]
         names = ("lowest", "highest", "missing", "infinite", "units", "means", "powers", "distinct")
-        parts = {name: np.concatenate([getattr(column, name) for column in columns], axis=-1) for name in names}
+        parts: dict[str, Any] = {
+            name: np.concatenate([getattr(column, name) for column in columns], axis=-1) for name in names
+        }
         return cls(count=len(values), **parts)
 
     @classmethod
@@ -149,9 +153,9 @@ def values_per_column(columns: int) -> int:
     """Return up to how many different values of a column are told apart while blocks are joined.
 
     >>> values_per_column(10), values_per_column(10**6)
-    (419430, 1000)
+    (104857, 100)
     """
-    return max(1000, VALUES_KEPT // columns)
+    return max(100, VALUES_KEPT // columns)
 
 
 def _scaled(powers: Floats, units: Floats) -> Floats:

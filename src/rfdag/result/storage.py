@@ -201,7 +201,9 @@ def _decode_moments(
 ) -> Moments | None:
     if content is None:
         return None
-    parts = {name: np.array(value) if isinstance(value, list) else value for name, value in content.items()}
+    parts: dict[str, Any] = {
+        name: np.array(value) if isinstance(value, list) else value for name, value in content.items()
+    }
     missing = {"factor", "means", "scales"} - set(parts)
     if missing:
         raise KeyError(f"moments lack {listed(sorted(missing))}")
