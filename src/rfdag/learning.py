@@ -154,9 +154,10 @@ def learn(
         and its restarts. With None, ties go to the leftmost column, which is removed first and so comes later in the
         order, and the rest uses seed 0.
     device
-        "cuda" computes moments, scores and eliminations on a GPU through CuPy (the extra ``cuda``), in double precision
-        like the CPU; refinement and graphs stay on the CPU. Orders are the CPU's, ties aside. No device, an error of
-        its own or too little memory on it are told before any work.
+        "cuda" computes moments (those of data read in pieces from the sums that the CPU makes), scores and eliminations
+        on a GPU through CuPy (the extra ``cuda``), in double precision like the CPU; refinement and graphs stay on the
+        CPU. Orders are the CPU's, ties aside. No device, an error of its own or too little memory on it are told before
+        any work.
     progress
         None shows a bar on a terminal if the run takes longer than two seconds, True always, False never; a
         function is called with the share done.

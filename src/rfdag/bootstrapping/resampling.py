@@ -1,4 +1,4 @@
-"""Rows drawn anew from a table, and the moments of what was drawn."""
+"""Rows drawn at random from a table, and the moments of such a draw."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Sampling:
 
     With replacement, rows come several times, and a correlation strays from the truth twice: once with the data and
     once with the draw. Its variance is then 2/n, that of n/2 fresh rows, which is also Kish's effective number
-    (Σc)²/Σc² of rows that count c times. ``corrected`` reckons with that number instead of n; a subsample, which has
+    (Σc)²/Σc² of rows that count c times. ``corrected`` counts that number instead of n; a subsample, which has
     no row twice, is worth its size in any case.
     """
 
@@ -86,7 +86,7 @@ class Sampling:
         if self.method == "resample" and different < ENOUGH_ROWS * columns and not settings.few(worth, columns):
             raise DataError(
                 f"Of {rows} rows drawn with replacement about {different} are different ones, too few for partial "
-                f"correlations of {columns} columns. Pass corrected=True or method='subsample', which reckon with "
+                f"correlations of {columns} columns. Pass corrected=True or method='subsample', which count "
                 f"fewer rows, or at most {int(different / ENOUGH_ROWS)} columns."
             )
 
@@ -106,7 +106,7 @@ def drawn_moments(
 ) -> Moments:
     """Return the moments of rows drawn from standardised ones, with the columns in the given order.
 
-    A draw in which some column does not vary says nothing about that column, and is made again.
+    A draw in which some column does not vary holds nothing about that column, and is repeated.
 
     Examples
     --------

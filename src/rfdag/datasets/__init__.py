@@ -40,7 +40,7 @@ def sachs_path(*, raw: bool = False) -> Path:
 
 
 def sachs(*, raw: bool = False) -> Table:
-    """Return the Sachs data as numbers and names; `sachs_path` tells what they are.
+    """Return the Sachs data as numbers and names; `sachs_path` describes them.
 
     >>> sachs().values.shape
     (7466, 11)
@@ -75,7 +75,7 @@ def auto_mpg_path() -> Path:
 
 
 def auto_mpg() -> Table:
-    """Return Auto MPG as numbers and names; `auto_mpg_path` tells what they are.
+    """Return Auto MPG as numbers and names; `auto_mpg_path` describes them.
 
     >>> auto_mpg().values.shape
     (392, 8)

@@ -132,7 +132,7 @@ class _Rows:
         self.origins = cp.where(narrow, self.lowest, 0.0)
         sizes = cp.maximum(cp.abs(self.lowest - self.origins), cp.abs(self.highest - self.origins))
         self.units = cp.where(self.lowest == self.highest, 1.0, sizes)
-        self.means = sum(((piece - self.origins) / self.units).sum(axis=0) for piece in self) / self.size
+        self.means = sum(map(self._sums, self)) / self.size
         if self._kept is not None:
             self._kept = [self._centred(piece) for piece in self._kept]
 
@@ -147,6 +147,11 @@ class _Rows:
 
     def _bring(self, piece: slice) -> Any:
         return self._cp.asarray(np.ascontiguousarray(self._values[piece], dtype=np.float64))
+
+    def _sums(self, piece: Any) -> Any:
+        rows = piece - self.origins
+        rows /= self.units
+        return rows.sum(axis=0)
 
     def _centred(self, rows: Any) -> Any:
         rows -= self.origins

@@ -55,8 +55,8 @@ def read_evidence(
     form
         How a text file is written.
     check_size
-        Called with the number of rows and columns before any costly work, and may raise; where only reading tells how
-        many rows there are, after that.
+        Called with the number of rows and columns before any costly work, and may raise; after reading where the
+        number of rows is not known before.
     threads, report
         How many threads read what comes in pieces, and what is called with the share done.
     in_blocks
@@ -144,7 +144,7 @@ def _of_stream(
         check_size(stream.rows, columns)
     summary = stream.fold(Summary.of, Summary.joined, threads, report)
     check_not_empty(summary.count, columns)
-    check_complete(stream.names, summary.missing.tolist(), summary.infinite.tolist(), summary.holed)
+    check_complete(stream.names, summary.missing.tolist(), summary.infinite.tolist(), summary.incomplete)
     check_rows(summary.count)
     if stream.rows is None:
         check_size(summary.count, columns)

@@ -47,8 +47,8 @@ class Summary:
         Extremes of each column, in the units of the data.
     missing, infinite
         How many numbers of each column are missing or infinite.
-    holed
-        Number of rows with a missing one.
+    incomplete
+        Number of rows with a missing value.
     """
 
     count: int
@@ -60,7 +60,7 @@ class Summary:
     highest: Floats = field(repr=False)
     missing: Integers = field(repr=False)
     infinite: Integers = field(repr=False)
-    holed: int = 0
+    incomplete: int = 0
 
     @classmethod
     def of(cls, rows: Floats) -> Summary:
@@ -102,12 +102,12 @@ class Summary:
 
     @classmethod
     def _without_factor(
-        cls, n: int, p: int, missing: Integers | None = None, infinite: Integers | None = None, holed: int = 0
+        cls, n: int, p: int, missing: Integers | None = None, infinite: Integers | None = None, incomplete: int = 0
     ) -> Summary:
         none, nothing = np.zeros(p, np.int64), np.empty((0, p))
         lowest, highest = np.full(p, math.inf), np.full(p, -math.inf)
         missing, infinite = none if missing is None else missing, none if infinite is None else infinite
-        return cls(n, np.ones(p), np.zeros(p), np.zeros(p), nothing, lowest, highest, missing, infinite, holed)
+        return cls(n, np.ones(p), np.zeros(p), np.zeros(p), nothing, lowest, highest, missing, infinite, incomplete)
 
     @property
     def usable(self) -> bool:
@@ -119,7 +119,7 @@ class Summary:
         n, p = self.count + other.count, len(self.units)
         if not (self.usable and other.usable):
             missing, infinite = self.missing + other.missing, self.infinite + other.infinite
-            return Summary._without_factor(n, p, missing, infinite, self.holed + other.holed)
+            return Summary._without_factor(n, p, missing, infinite, self.incomplete + other.incomplete)
         if not self.count or not other.count:
             return self if self.count else other
         units = np.maximum(self.units, other.units)

@@ -83,7 +83,7 @@ class Partitions:
     ) -> Folded:
         """Compute all partitions; return what ``of`` makes of blocks of their rows, and ``join`` of neighbours.
 
-        `rfdag.input.table.Stream.fold` says more.
+        See `rfdag.input.table.Stream.fold`.
         """
         from dask import delayed
 

@@ -69,7 +69,7 @@ class Pieces:
     ) -> Folded:
         """Return what ``of`` makes of blocks of rows and ``join`` of neighbouring blocks.
 
-        At most one piece per thread is in memory, and one more. `rfdag.input.table.Stream.fold` says more.
+        At most one piece per thread is in memory, and one more. See `rfdag.input.table.Stream.fold`.
         """
         # Threads belong to pieces here; those of BLAS would only be in their way.
         with (
@@ -107,7 +107,7 @@ class File(ABC):
         return ANY_NUMBER
 
     def nulls(self) -> dict[Hashable, int]:
-        """Return how many missing values its columns have, where there are any and the file says so."""
+        """Return how many missing values its columns have, where there are any and the file counts them."""
         return {}
 
 

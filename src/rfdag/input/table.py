@@ -23,7 +23,7 @@ class Stream(Protocol):
     names
         One name per column.
     rows
-        Number of rows; None if only reading tells.
+        Number of rows; None if it is not known before they are read.
     missing
         Number of missing values of each column where that is known before reading; empty or zeros where not.
     in_memory
@@ -101,7 +101,7 @@ class Table(NamedTuple):
         threads: int = 1,
         report: Callable[[float], None] = lambda share: None,
     ) -> Folded:
-        """Return what ``of`` makes of blocks of rows and ``join`` of neighbouring blocks; `Stream.fold` says more."""
+        """Return what ``of`` makes of blocks of rows and ``join`` of neighbouring blocks; see `Stream.fold`."""
         step = rows_per_block(len(self.names))
         copies = (
             np.array(self.values[start : start + step], dtype=np.float64, order="F")

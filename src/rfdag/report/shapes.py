@@ -150,7 +150,7 @@ class Shapes:
 
 
 def values_per_column(columns: int) -> int:
-    """Return up to how many different values of a column are told apart while blocks are joined.
+    """Return up to how many different values of a column are counted while blocks are joined.
 
     >>> values_per_column(10), values_per_column(10**6)
     (104857, 100)
