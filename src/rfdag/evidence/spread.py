@@ -65,7 +65,10 @@ def check_spread(names: Sequence[Hashable], lowest: NDArray[Any], highest: NDArr
     if lowest.dtype.kind != "f":
         return
     steps = np.spacing(np.maximum(np.abs(lowest), np.abs(highest)))
-    blurred = is_narrow(lowest.astype(np.float64), highest.astype(np.float64)) & (deviations < ENOUGH_STEPS * steps)
+    blurred = deviations < ENOUGH_STEPS * steps
+    if blurred.any():
+        # Beyond these a deviation is small because few rows differ, not because their numbers are alike.
+        blurred &= is_narrow(lowest.astype(np.float64), highest.astype(np.float64))
     if blurred.any():
         at = int(np.flatnonzero(blurred)[0])
         column = as_column(names[at])
