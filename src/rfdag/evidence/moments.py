@@ -13,7 +13,7 @@ from scipy.linalg import LinAlgError, cholesky, lapack, qr, solve_triangular
 
 from rfdag.errors import DataError, MatrixError, as_column, as_columns
 from rfdag.evidence.row_factor import RowFactor, rows_at_once
-from rfdag.evidence.spread import check_spread, is_narrow
+from rfdag.evidence.spread import check_spread, origins_and_units, shifted
 from rfdag.evidence.summary import Summary, reciprocal_condition
 
 Floats = NDArray[np.float64]
@@ -90,15 +90,15 @@ class Moments:
         n, p = values.shape
         check_two_rows(n)
         lowest, highest = values.min(axis=0), values.max(axis=0)
-        origins, units = _origins_and_units(lowest, highest)
+        origins, units = origins_and_units(lowest, highest)
         step = rows_at_once(n, p)
         pieces = [slice(start, start + step) for start in range(0, n, step)]
-        means = sum((_shifted(values[piece], origins) / units).sum(axis=0) for piece in pieces) / n
+        means = sum((shifted(values[piece], origins) / units).sum(axis=0) for piece in pieces) / n
         rows = RowFactor(p)
         for piece in pieces:
 
             def write(room: Floats, piece: slice = piece) -> None:
-                np.divide(_shifted(values[piece], origins), units, out=room)
+                np.divide(shifted(values[piece], origins), units, out=room)
                 room -= means
 
             rows.add_written(len(values[piece]), write)
@@ -278,29 +278,6 @@ def check_two_rows(n: int) -> None:
     """Raise unless there are rows enough for a correlation."""
     if n < 2:
         raise DataError(f"Found {n} row (n_samples={n}); a correlation needs at least two, and far more.")
-
-
-def _origins_and_units(lowest: NDArray[Any], highest: NDArray[Any]) -> tuple[NDArray[Any] | None, Floats]:
-    """Return what to subtract from columns, if from any, and then to divide by.
-
-    Columns are brought near 1, so that sums and squares neither overflow nor vanish. Those far from 0 compared with
-    their spread are moved there first, in the type that they have, whose numbers differ by exact differences.
-    """
-    low, high = lowest.astype(np.float64), highest.astype(np.float64)
-    units = np.maximum(np.abs(low), np.abs(high))
-    constant = lowest == highest
-    units[constant] = 1.0
-    narrow = is_narrow(low, high) & ~constant
-    if not narrow.any():
-        return None, units
-    units[narrow] = (highest[narrow] - lowest[narrow]).astype(np.float64)
-    origins = np.zeros_like(lowest)
-    origins[narrow] = lowest[narrow]
-    return origins, units
-
-
-def _shifted(rows: NDArray[Any], origins: NDArray[Any] | None) -> NDArray[Any]:
-    return rows if origins is None else rows - origins
 
 
 def _triangle(factor: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""How much columns vary: not at all, too little for the precision of their numbers, or enough."""
+"""How much columns vary: how they are brought near 0 and 1, and an error where they vary too little."""
 
 from __future__ import annotations
 
@@ -33,6 +33,30 @@ def is_narrow(lowest: Any, highest: Any, arrays: Any = np) -> Any:
     """
     # Halves, since the difference of the largest numbers would overflow.
     return highest / 2 - lowest / 2 < NARROW / 2 * arrays.maximum(arrays.abs(lowest), arrays.abs(highest))
+
+
+def origins_and_units(lowest: NDArray[Any], highest: NDArray[Any]) -> tuple[NDArray[Any] | None, Floats]:
+    """Return what to subtract from columns, if from any, and then to divide by.
+
+    Columns are brought near 1, so that sums and squares neither overflow nor vanish. Those far from 0 compared with
+    their spread are moved there first, in the type that they have, whose numbers differ by exact differences.
+    """
+    low, high = lowest.astype(np.float64), highest.astype(np.float64)
+    units = np.maximum(np.abs(low), np.abs(high))
+    constant = lowest == highest
+    units[constant] = 1.0
+    narrow = is_narrow(low, high) & ~constant
+    if not narrow.any():
+        return None, units
+    units[narrow] = (highest[narrow] - lowest[narrow]).astype(np.float64)
+    origins = np.zeros_like(lowest)
+    origins[narrow] = lowest[narrow]
+    return origins, units
+
+
+def shifted(rows: NDArray[Any], origins: NDArray[Any] | None) -> NDArray[Any]:
+    """Return rows with the origins subtracted, if there are any."""
+    return rows if origins is None else rows - origins
 
 
 def check_spread(names: Sequence[Hashable], lowest: NDArray[Any], highest: NDArray[Any], deviations: Floats) -> None:
