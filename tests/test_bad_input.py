@@ -57,8 +57,8 @@ def test_tables_that_are_none(table, words):
 
 
 def test_fewer_rows_than_needed(rows):
-    for options in ({"rule": "rfd"}, {"rule": "gsp"}, {"parents": "threshold", "refine": False}):
-        with refuses(DataError, "5 rows and 4 columns", "more than 5 rows", "rule='soft'"):
+    for options in ({"method": "rfd"}, {"method": "gsp"}, {"parents": "threshold", "refine": False}):
+        with refuses(DataError, "5 rows and 4 columns", "more than 5 rows", "method='soft'"):
             rfdag.learn(rows[:5], **options)
         assert len(rfdag.learn(rows[:6], **options).order) == 4
 
@@ -94,7 +94,7 @@ def test_nearly_dependent_columns_warn(frame):
     noise = np.random.default_rng(1).normal(size=len(frame))
     frame["near"] = frame["age"] + 1e-10 * noise
     with pytest.warns(rfdag.errors.NumericalWarning, match="nearly dependent"):
-        found = rfdag.learn(frame, rule="rfd")
+        found = rfdag.learn(frame, method="rfd")
     assert "nearly dependent" in found.warnings[0]
 
 
@@ -277,7 +277,7 @@ def test_sample_size_of_a_matrix(options, words):
 
 def test_too_small_a_sample_size_of_a_matrix():
     with refuses(DataError, "4 rows and 3 columns"):
-        rfdag.learn(IDENTITY, input="correlation", n_samples=4, rule="rfd")
+        rfdag.learn(IDENTITY, input="correlation", n_samples=4, method="rfd")
     with refuses(DataError, "2 rows and 3 columns", "at least 3"):
         rfdag.learn(IDENTITY, input="correlation", n_samples=2)
 
@@ -292,9 +292,9 @@ def test_too_small_a_sample_size_of_a_matrix():
         ({"depth": 0}, ["depth", "at least 1"]),
         ({"depth": 1.5}, ["depth", "whole number"]),
         ({"depth": True}, ["depth", "whole number"]),
-        ({"depth": 2, "rule": "min-fill"}, ["Only rules 'rfd' and 'gsp' look ahead"]),
+        ({"depth": 2, "method": "min-fill"}, ["Only rules 'rfd' and 'gsp' look ahead"]),
         (
-            {"rule": "ges"},
+            {"method": "ges"},
             ["no rule 'ges'", "'soft', 'gsp', 'sp', 'rfd', 'min-degree', 'min-fill', 'max-remove', 'random'"],
         ),
         ({"pairs": "some"}, ["'all' or 'neighbours'"]),
@@ -307,22 +307,22 @@ def test_too_small_a_sample_size_of_a_matrix():
         ({"header": True}, ["not a path"]),
         ({"beam": 0}, ["beam", "at least 1"]),
         ({"beam": "wide"}, ["beam"]),
-        ({"beam": 4, "rule": "rfd"}, ["belongs to rule 'soft'"]),
+        ({"beam": 4, "method": "rfd"}, ["belongs to rule 'soft'"]),
         ({"beam": 10**9}, ["GB", "Use beam="]),
-        ({"depth": 2, "rule": "sp"}, ["Only rules 'rfd' and 'gsp' look ahead"]),
+        ({"depth": 2, "method": "sp"}, ["Only rules 'rfd' and 'gsp' look ahead"]),
         ({"depth": 2}, ["only rules 'rfd' and 'gsp' look ahead"]),
-        ({"depth": 0, "rule": "gsp"}, ["depth", "at least 1"]),
-        ({"runs": 0, "rule": "gsp"}, ["runs", "at least 1"]),
+        ({"depth": 0, "method": "gsp"}, ["depth", "at least 1"]),
+        ({"runs": 0, "method": "gsp"}, ["runs", "at least 1"]),
         ({"runs": 3}, ["belong to rule 'gsp'"]),
         ({"initial": "min-degree"}, ["belong to rule 'gsp'"]),
-        ({"initial": "random", "rule": "gsp"}, ["'rfd' or 'min-degree'"]),
+        ({"initial": "random", "method": "gsp"}, ["'rfd' or 'min-degree'"]),
         ({"rescoring": "never"}, ["'auto', 'exact' or 'lazy'"]),
         ({"gamma": -0.5}, ["gamma", "0 or more"]),
         ({"gamma": float("nan")}, ["gamma"]),
         ({"penalty": []}, ["path of penalties"]),
         ({"penalty": [1, 2, 1]}, ["path of penalties", "different"]),
         ({"penalty": [1, -2]}, ["penalty", "-2"]),
-        ({"penalty": [1, 2], "rule": "rfd"}, ["parents='bic'"]),
+        ({"penalty": [1, 2], "method": "rfd"}, ["parents='bic'"]),
         ({"penalty": True}, ["penalty"]),
         ({"restarts": "many"}, ["restarts"]),
         ({"parents": "best"}, ["'auto', 'bic' or 'threshold'"]),
@@ -332,8 +332,8 @@ def test_too_small_a_sample_size_of_a_matrix():
         ({"penalty": float("nan")}, ["penalty"]),
         ({"restarts": -1}, ["restarts"]),
         ({"restarts": 5, "refine": False}, ["restarts", "refine=True"]),
-        ({"restarts": 5, "rule": "rfd"}, ["restarts", "refine=True"]),
-        ({"time_limit": 5, "rule": "rfd"}, ["time_limit"]),
+        ({"restarts": 5, "method": "rfd"}, ["restarts", "refine=True"]),
+        ({"time_limit": 5, "method": "rfd"}, ["time_limit"]),
         ({"time_limit": float("inf")}, ["time_limit"]),
         ({"penalty": 1e308}, ["penalty"]),
         ({"time_limit": 0}, ["time_limit", "above 0"]),
@@ -368,8 +368,8 @@ def test_labels_of_rows_must_fit_the_columns():
 
 
 def test_too_many_variables_for_every_set():
-    with refuses(OptionError, "20 have 1e\\+06", "up to 16", "rule='soft'"):
-        rfdag.learn(np.random.default_rng(0).normal(size=(100, 20)), rule="sp")
+    with refuses(OptionError, "20 have 1e\\+06", "up to 16", "method='soft'"):
+        rfdag.learn(np.random.default_rng(0).normal(size=(100, 20)), method="sp")
 
 
 def test_cyclic_dags():

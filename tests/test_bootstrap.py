@@ -22,7 +22,7 @@ from rfdag.methods.settings import Settings
 from rfdag.methods.whole import learn_whole
 
 # Hard counts need no compiled beam, and are as good for counting.
-QUICK = {"rule": "rfd", "alpha": 0.001}
+QUICK = {"method": "rfd", "alpha": 0.001}
 DAG = np.array([[0, 0, 1, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]])
 NAMES = ["a", "b", "c", "d", "alone"]
 
@@ -328,7 +328,7 @@ def test_runs_have_narrow_beams_unless_a_width_is_given(rows, monkeypatch):
 def test_draws_with_too_few_rows_are_made_again(p, n):
     """Rows are enough on average; a draw that is worth less must not end the whole."""
     rows = np.random.default_rng(p).normal(size=(n, p))
-    found = rfdag.bootstrap(rows, runs=30, n_jobs=1, rule="rfd")
+    found = rfdag.bootstrap(rows, runs=30, n_jobs=1, method="rfd")
     assert found.runs == 30
 
 
@@ -449,7 +449,7 @@ def test_frames_and_words(found):
     assert len(frame) == np.triu(found.edge_frequency > 0, 1).sum()
     assert "30 runs, 5 variables, 800 rows drawn with replacement each" in str(found)
     assert "a → c: 1.00" in str(found)
-    assert repr(found) == "Bootstrap(30 runs, 5 variables, method='resample')"
+    assert repr(found) == "Bootstrap(30 runs, 5 variables, sampling='resample')"
 
 
 def test_what_was_counted_cannot_be_written_to(found):
@@ -478,7 +478,7 @@ def test_a_number_of_runs(rows, runs):
     ("options", "words"),
     [
         ({"method": "jackknife"}, "method is 'resample' or 'subsample', not 'jackknife'"),
-        ({"share": 0.5}, "share=0.5 belongs to method='subsample'"),
+        ({"share": 0.5}, "share=0.5 belongs to sampling='subsample'"),
         ({"method": "subsample", "share": 0}, "share is the part of the rows"),
         ({"method": "subsample", "share": 1}, "share is the part of the rows"),
         ({"method": "subsample", "share": "half"}, "share is the part of the rows"),
@@ -486,7 +486,7 @@ def test_a_number_of_runs(rows, runs):
         ({"input": "dag"}, "draws rows, which input='dag' has none of"),
         ({"input": "correlation", "n_samples": 50}, "draws rows, which input='correlation' has none of"),
         ({"n_samples": 50}, "n_samples goes with a matrix"),
-        ({"precision": "blocks"}, "leave precision='blocks' out"),
+        ({"precision": "blocks"}, "leave blocks=True out"),
         ({"alpha": 2}, "alpha"),
         ({"n_jobs": 0}, "n_jobs is a number"),
     ],
@@ -498,9 +498,9 @@ def test_options_that_cannot_be(rows, options, words):
 
 def test_a_subsample_of_too_few_rows(rows):
     with pytest.raises(DataError, match=r"A run of this bootstrap counts for 6 of the 800 rows"):
-        rfdag.bootstrap(rows, runs=2, method="subsample", share=0.0075, **QUICK)
+        rfdag.bootstrap(rows, runs=2, sampling="subsample", share=0.0075, **QUICK)
     with pytest.raises(DataError, match=r"A run of this bootstrap counts for 2 of the 800 rows"):
-        rfdag.bootstrap(rows, runs=2, method="subsample", share=0.0025)
+        rfdag.bootstrap(rows, runs=2, sampling="subsample", share=0.0025)
 
 
 def test_a_resample_of_too_few_rows():
@@ -511,7 +511,7 @@ def test_a_resample_of_too_few_rows():
     Sampling(corrected=False).require(20, 20, Settings())
     Sampling(corrected=False).require(60, 20, Settings())
     with pytest.raises(DataError, match=r"A run of this bootstrap counts for 15 of the 30 rows"):
-        Sampling().require(30, 20, Settings(rule="rfd"))
+        Sampling().require(30, 20, Settings(method="rfd"))
 
 
 def test_what_has_no_rows(rows):
@@ -565,7 +565,7 @@ def table(rows, tmp_path):
 
 def test_the_command_writes_frequencies_places_and_a_consensus(run, table, tmp_path, found):
     out = tmp_path / "out"
-    options = ["--runs", 30, "--rule", "rfd", "--seed", 3, "--jobs", 1]
+    options = ["--runs", 30, "--method", "rfd", "--seed", 3, "--jobs", 1]
     shown = run(table, *options, "--out", out)
     assert shown.exit_code == 0, shown.output
     assert "30 runs over 5 variables, 800 rows drawn with replacement each" in shown.output
@@ -588,6 +588,6 @@ def test_the_command_and_bad_options(run, table):
     assert refused.exit_code == 2
     assert "runs is how many times rows are drawn" in refused.output
     assert run(table, "--threshold", 2).exit_code == 2
-    few = run(table, "--method", "subsample", "--share", 0.0025)
+    few = run(table, "--sampling", "subsample", "--share", 0.0025)
     assert few.exit_code == 1
     assert "2 of the 800 rows" in few.output

@@ -68,9 +68,9 @@ def test_simulate_learn_compare(folder, tmp_path):
 
 
 def test_json_is_json(folder):
-    done = run("learn", folder / "data.csv", "--json", "--rule", "min-degree", "--alpha", "0.01")
+    done = run("learn", folder / "data.csv", "--json", "--method", "min-degree", "--alpha", "0.01")
     content = json.loads(done.stdout)
-    expected = rfdag.learn(folder / "data.csv", rule="min-degree", alpha=0.01)
+    expected = rfdag.learn(folder / "data.csv", method="min-degree", alpha=0.01)
     assert content["order"] == list(expected.order)
     assert len(content["edges"]) == len(expected.edges)
     assert content["settings"]["rule"] == "min-degree"
@@ -90,7 +90,7 @@ def test_options_reach_the_library(tmp_path):
         (["learn", "nowhere.csv"], 1, "no file nowhere.csv"),
         (["learn", "{data}", "--alpha", "2"], 2, "alpha"),
         (["learn", "{data}", "--depth", "0"], 2, "depth"),
-        (["learn", "{data}", "--rule", "magic"], 2, "magic"),
+        (["learn", "{data}", "--method", "magic"], 2, "magic"),
         (["learn", "{data}", "--beam", "wide"], 2, "beam"),
         (["learn", "{data}", "--beam", "0"], 2, "beam"),
         (["learn", "{data}", "--penalty", "nan"], 2, "penalty"),
@@ -186,7 +186,7 @@ def test_names_of_files_and_columns_are_not_taken_for_options(message):
     [
         ("leave n_samples out. Or give time_limit.", "leave --n-samples out. Or give --time-limit."),
         ("pass refine=True (or header=False).", "pass --refine (or --no-header)."),
-        ("rule='min-fill' is not 'n_jobs', n_jobs=2 is", "--rule min-fill is not 'n_jobs', --jobs 2 is"),
+        ("method='min-fill' is not 'n_jobs', n_jobs=2 is", "--method min-fill is not 'n_jobs', --jobs 2 is"),
         ("Tetrad's n_samples and alpha=0.5.", "Tetrad's --n-samples and --alpha 0.5."),
     ],
 )

@@ -33,7 +33,7 @@ def sem():
 
 def test_attributes_are_the_results(sem):
     frame = pd.DataFrame(sample(sem, 500, rng=2), columns=list("abcdef"))
-    options = {"rule": "rfd", "depth": 2, "alpha": 0.01}
+    options = {"method": "rfd", "depth": 2, "alpha": 0.01}
     found, expected = RFD(**options).fit(frame), rfdag.learn(frame, **options)
     assert tuple(found.order_) == expected.order
     assert [frame.columns[at] for at in found.causal_order_] == list(expected.order)
@@ -48,7 +48,7 @@ def test_attributes_are_the_results(sem):
 def test_columns_called_by_numbers_keep_their_names(sem):
     rows = sample(sem, 300, rng=2)
     frame = pd.DataFrame(rows, columns=[3, 1, 5, 0, 2, 4])
-    found = RFD(rule="rfd", knowledge={"roots": [2]}).fit(frame)
+    found = RFD(method="rfd", knowledge={"roots": [2]}).fit(frame)
     assert found.result_.names == (3, 1, 5, 0, 2, 4)
     assert found.order_[0] == 2
     assert not found.dag_[:, 4].any()
@@ -75,7 +75,7 @@ def test_score_is_the_gaussian_log_likelihood(sem):
 
 def test_grid_search_prefers_a_level_that_fits(sem):
     rows = sample(sem, 300, rng=5)
-    search = GridSearchCV(RFD(rule="rfd"), {"alpha": [1e-300, 1e-3]}, cv=3).fit(rows)
+    search = GridSearchCV(RFD(method="rfd"), {"alpha": [1e-300, 1e-3]}, cv=3).fit(rows)
     assert search.best_params_ == {"alpha": 1e-3}
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     search = GridSearchCV(RFD(), {"penalty": [2.0, 1e6]}, cv=3).fit(rows)

@@ -126,13 +126,13 @@ def test_options():
     with pytest.raises(OptionError, match="device is 'cpu' or 'cuda', not 'gpu'"):
         rfdag.learn(rows_of(4, 40), device="gpu")
     with pytest.raises(OptionError, match="leave device='cuda' out"):
-        Settings(device="cuda", precision="blocks")
+        Settings(device="cuda", blocks=True)
     assert rfdag.RFD(device="cuda").get_params()["device"] == "cuda"
 
 
 def test_memory_needed_grows_with_the_problem():
-    soft, rfd = Settings(device="cuda", beam=4), Settings(device="cuda", rule="rfd")
-    deep = Settings(device="cuda", rule="rfd", depth=2)
+    soft, rfd = Settings(device="cuda", beam=4), Settings(device="cuda", method="rfd")
+    deep = Settings(device="cuda", method="rfd", depth=2)
     assert (needs.width_of(soft), needs.width_of(Settings()), needs.width_of(rfd)) == (4, 8, 0)
     sizes = [needs.bytes_needed(soft, 2 * p, p, 4) for p in (100, 1000, 10_000)]
     assert sizes == sorted(sizes)
@@ -152,14 +152,14 @@ logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stdo
 import numpy as np, rfdag
 rows = np.random.default_rng(3).normal(size=(60, 4)) @ np.triu(np.ones((4, 4)))
 for rule in ("rfd", "soft"):
-    print(*rfdag.learn(rows, rule=rule, beam="auto" if rule == "rfd" else 2, restarts=0 if rule == "soft" else "auto",
+    print(*rfdag.learn(rows, method=rule, beam="auto" if rule == "rfd" else 2, restarts=0 if rule == "soft" else "auto",
                        progress=False, n_jobs=1).order)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     said, *orders = done.stdout.splitlines()
     assert "numba is not installed" in said
     rows = np.random.default_rng(3).normal(size=(60, 4)) @ np.triu(np.ones((4, 4)))
-    found = rfdag.learn(rows, rule="rfd", progress=False), rfdag.learn(rows, beam=2, restarts=0, progress=False)
+    found = rfdag.learn(rows, method="rfd", progress=False), rfdag.learn(rows, beam=2, restarts=0, progress=False)
     assert orders == [" ".join(map(str, result.order)) for result in found]
 
 
@@ -212,11 +212,11 @@ def test_dense_graphs_have_more_neighbours_than_room_in_shared_memory(monkeypatc
     [
         {},
         {"beam": 1},
-        {"rule": "rfd"},
-        {"rule": "rfd", "depth": 2, "pairs": "neighbours"},
-        {"rule": "min-fill"},
-        {"rule": "gsp"},
-        {"rule": "random", "random_state": 3},
+        {"method": "rfd"},
+        {"method": "rfd", "depth": 2, "pairs": "neighbours"},
+        {"method": "min-fill"},
+        {"method": "gsp"},
+        {"method": "random", "random_state": 3},
     ],
 )
 def test_learn_gives_the_answer_of_the_cpu(options):

@@ -371,12 +371,12 @@ def test_a_reader_of_your_own_is_asked_first(rows, expected, tmp_path, monkeypat
 
 
 def test_a_table_of_arrow_is_in_memory_and_has_blocks(rows):
-    blocks = rfdag.learn(table(rows), precision="blocks")
-    plain = rfdag.learn(rows, names=NAMES, precision="blocks")
+    blocks = rfdag.learn(table(rows), blocks=True)
+    plain = rfdag.learn(rows, names=NAMES, blocks=True)
     assert blocks.order == plain.order
     assert (blocks.dag != plain.dag).nnz == 0
     with refuses(OptionError, "read in pieces"):
-        rfdag.learn(table(rows).to_reader(), precision="blocks")
+        rfdag.learn(table(rows).to_reader(), blocks=True)
 
 
 def test_what_is_summed_up_is_taken_to_the_device(rows, tmp_path):
@@ -464,7 +464,7 @@ def test_a_report_about_a_large_folder_needs_little_memory(tmp_path):
         "from rfdag.report.rows import Rows\n"
         "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
         "def report(path):\n"
-        "    result = rfdag.learn(path, rule='rfd', n_jobs=1)\n"
+        "    result = rfdag.learn(path, method='rfd', n_jobs=1)\n"
         "    before = peak()\n"
         "    Rows.of(path, result)\n"
         "    return peak() - before\n"
