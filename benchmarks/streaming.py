@@ -157,11 +157,11 @@ def read_csv(path: Path, threads: int, clock: Clock) -> dict[str, Any]:
 def moments(source: Any, threads: int, clock: Clock, correlation: Path | None = None) -> dict[str, Any]:
     """Read and sum up, as `rfdag.learn` does, and compare with the correlation that was kept, if any."""
     from rfdag.evidence.moments import Moments
-    from rfdag.input.reading import read
+    from rfdag.evidence.reading import read_evidence
 
     expected = correlation or source.with_suffix(".npy")
     with clock:
-        found = read(source, threads=threads)
+        found = read_evidence(source, threads=threads)
     assert isinstance(found, Moments)
     error = float(np.abs(found.correlation - np.load(expected)).max()) if expected.exists() else None
     return {"rows": found.n_samples, "error": error}

@@ -70,7 +70,7 @@ def test_moments_of_many_rows_are_taken_in_steps(monkeypatch):
     values = np.random.default_rng(0).normal(size=(50, 3))
     draw = [values, "abc", np.arange(3), Sampling()]
     at_once = drawn_moments(*draw, np.random.default_rng(1)).correlation
-    monkeypatch.setattr("rfdag.bootstrapping.resampling.CELLS_AT_ONCE", 12)
+    monkeypatch.setattr("rfdag.evidence.row_factor.CELLS_AT_ONCE", 12)
     assert np.allclose(drawn_moments(*draw, np.random.default_rng(1)).correlation, at_once, atol=1e-12)
 
 

@@ -121,7 +121,7 @@ def test_exit_status_and_message(folder, tmp_path, words, status, message):
 
 def test_choices_are_those_of_the_library():
     from rfdag.eliminate import RULES
-    from rfdag.input.reading import INPUTS
+    from rfdag.evidence.reading import INPUTS
     from rfdag.methods.settings import INITIAL, PAIRS, PARENTS, RESCORING, SEARCHES
 
     assert [entry.value for entry in choices.Rule] == [*SEARCHES, *RULES]

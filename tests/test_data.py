@@ -12,7 +12,8 @@ import pyarrow as pa
 import pytest
 
 import rfdag
-from rfdag.input import text as files
+from rfdag.input.description import Description
+from rfdag.input.reading import as_table
 from rfdag.simulate import linear_sem, random_dag, sample
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -90,7 +91,7 @@ def test_text_files_as_people_write_them(tmp_path):
     years = rfdag.learn(path, delimiter=";", header=True)
     assert (years.names, years.n_samples) == (("1", "2"), 4)
     path.write_text("a;b;c\n1,5;2;True\n3;1,25;false\n2;5;true\n4;4,5;FALSE\n9;1;true\n7;2;true\n   \n")
-    european = files.read_table(path, files.Description(";", ","))
+    european = as_table(path, Description(delimiter=";", decimal=","))
     np.testing.assert_array_equal(european.values[:2], [[1.5, 2, 1], [3, 1.25, 0]])
     assert european.values.shape == (6, 3)
 

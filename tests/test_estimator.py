@@ -59,7 +59,7 @@ def test_complaints_about_frames_name_the_columns(sem):
     frame = pd.DataFrame(sample(sem, 50, rng=2), columns=list("abcdef"))
     with pytest.raises(ValueError, match="'town'"):
         RFD().fit(frame.assign(town="x"))
-    with pytest.raises(ValueError, match=r"missing values .* 'a'"):
+    with pytest.raises(ValueError, match="Column 'a' has 50 missing values"):
         RFD().fit(frame.assign(a=np.nan))
 
 

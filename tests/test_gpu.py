@@ -7,6 +7,7 @@ import sys
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow
 import pytest
 from typer.testing import CliRunner
 
@@ -21,6 +22,7 @@ from rfdag.errors import DataError, DeviceError, OptionError
 from rfdag.evidence import gpu as gpu_moments
 from rfdag.evidence.gpu import DeviceMoments, bytes_of_moments
 from rfdag.evidence.moments import Moments
+from rfdag.evidence.reading import read_evidence
 from rfdag.methods import on_gpu as needs
 from rfdag.methods.settings import Settings
 from rfdag.runtime import device
@@ -265,6 +267,23 @@ def test_moments_are_as_accurate_as_on_the_cpu(p, n, density, in_pieces, monkeyp
     np.testing.assert_allclose(ours.partial_correlations(), theirs.partial_correlations(), atol=100 * allowed)
     some = np.array([1, 3, 5])
     np.testing.assert_allclose(ours.partial_correlations(some), theirs.partial_correlations(some), atol=1e-12)
+
+
+@on_gpu
+def test_columns_far_from_zero_keep_their_digits():
+    rows = rows_of(5, 400)
+    rows[:, 1] = 1e9 + 1e-4 * rows[:, 1]
+    ours, theirs = DeviceMoments.from_data(rows), Moments.from_data(rows)
+    np.testing.assert_allclose(ours.correlation, theirs.correlation, atol=1e-13)
+    np.testing.assert_allclose(ours.scales, theirs.scales)
+
+
+@on_gpu
+def test_rows_in_pieces_are_summed_up_on_the_cpu_and_taken_to_the_device():
+    rows = rows_of(5, 400)
+    found = read_evidence(pyarrow.table(dict(zip("abcde", rows.T, strict=True))), moments=DeviceMoments)
+    assert isinstance(found, DeviceMoments)
+    np.testing.assert_allclose(found.correlation, Moments.from_data(rows).correlation, atol=1e-13)
 
 
 @on_gpu

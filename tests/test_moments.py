@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import operator
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
+import rfdag
 from rfdag.errors import DataError
-from rfdag.evidence import moments as module
+from rfdag.evidence import row_factor
 from rfdag.evidence.moments import Moments
-from rfdag.evidence.summary import reciprocal_condition
-from rfdag.simulate import linear_sem, random_dag, sample
+from rfdag.evidence.row_factor import RowFactor
+from rfdag.evidence.screening import find_blocks
+from rfdag.evidence.summary import Summary, reciprocal_condition
+from rfdag.input.table import Table
+from rfdag.simulate import LinearSEM, linear_sem, random_dag, sample
 from strategies import samples
 
 
@@ -34,7 +42,7 @@ def test_partial_correlations_are_those_of_the_inverse(rows):
 def test_rows_in_pieces_give_the_same_moments(monkeypatch):
     rows = sample(linear_sem(random_dag(8, 0.5, rng=1), rng=1), 1000, rng=1)
     whole = Moments.from_data(rows)
-    monkeypatch.setattr(module, "CELLS_AT_ONCE", 7 * 8)
+    monkeypatch.setattr(row_factor, "CELLS_AT_ONCE", 7 * 8)
     pieces = Moments.from_data(rows)
     np.testing.assert_allclose(pieces.correlation, whole.correlation, atol=1e-13)
     np.testing.assert_allclose(pieces.partial_correlations(), whole.partial_correlations(), atol=1e-12)
@@ -100,11 +108,82 @@ def test_the_ends_of_the_number_range(values, kind):
     assert moments.correlation[0, 1] == pytest.approx(expected)
 
 
-def test_a_column_that_varies_by_rounding_alone_is_constant():
+def exact_correlation(rows):
+    """Return the correlations of the numbers as they are stored, in rational arithmetic."""
+    columns = [[Fraction(x) for x in column] for column in rows.T.tolist()]
+    means = [sum(column) / len(column) for column in columns]
+    centred = [[x - mean for x in column] for column, mean in zip(columns, means, strict=True)]
+    products = np.array([[float(sum(map(operator.mul, one, other))) for other in centred] for one in centred])
+    roots = np.sqrt(products.diagonal())
+    return products / np.outer(roots, roots)
+
+
+@pytest.mark.parametrize("spread", [1e-8, 1e-12, 1e-13, 5e-15])
+def test_what_varies_little_around_a_large_mean_keeps_the_digits_that_are_stored(spread):
+    """Numbers near 1e9 with a spread of 1e-4 are hundreds of steps of double precision apart, not constant."""
+    rows = 1e9 * (1 + spread * np.random.default_rng(4).normal(size=(300, 3)))
+    rows[:, 2] += rows[:, 0] - 1e9
+    found = Moments.from_data(rows)
+    np.testing.assert_allclose(found.correlation, exact_correlation(rows), atol=2e-15)
+    np.testing.assert_allclose(found.means, 1e9)
+    np.testing.assert_allclose(found.scales, (rows - rows[0]).std(axis=0, ddof=1), rtol=1e-12)
+    table = Table(rows, ("a", "b", "c"))
+    summed_up = Moments.from_summary(table.fold(Summary.of, Summary.joined))
+    np.testing.assert_allclose(summed_up.correlation, exact_correlation(rows), atol=2e-15)
+
+
+def test_whole_numbers_are_never_rounded():
+    rows = np.random.default_rng(1).integers(0, 9, size=(200, 2)) + 2**60
+    np.testing.assert_allclose(Moments.from_data(rows).correlation, exact_correlation(rows), atol=1e-14)
+
+
+def test_a_column_that_varies_by_rounding_alone_is_named_with_mean_and_spread():
     column = 1e6 + 1e-10 * np.random.default_rng(1).normal(size=50)
     assert len(set(column)) > 1
-    with pytest.raises(DataError, match="constant: column 1"):
+    words = r"Column 1 varies too little for its mean: around 1e\+06 .* 9.6e-11, .* 1.2e-10 apart. Subtract the mean"
+    with pytest.raises(DataError, match=words):
         Moments.from_data(np.column_stack([np.arange(50.0), column]))
+    many = np.column_stack([np.arange(50.0), column, column[::-1], -column])
+    with pytest.raises(DataError, match=r"Column 'b' varies too little for its mean \(2 more columns likewise\)"):
+        find_blocks(many, tuple("abcd"))
+    with pytest.raises(DataError, match=r"constant: 'b'"):
+        find_blocks(np.column_stack([np.arange(50.0), np.full(50, 1e6)]), tuple("ab"))
+
+
+@given(samples(), st.integers(1, 9))
+def test_rows_added_piece_by_piece_have_the_factor_of_all(rows, step):
+    some = RowFactor(rows.shape[1])
+    for start in range(0, len(rows), step):
+        some.add(rows[start : start + step])
+    np.testing.assert_allclose(some.factor.T @ some.factor, rows.T @ rows, atol=1e-9)
+    assert not np.tril(some.factor, -1).any()
+
+
+@pytest.mark.parametrize("kind", ["correlation", "covariance", "precision"])
+def test_a_model_of_a_matrix_has_the_variances_of_that_matrix(kind):
+    """A matrix is in units of its own; only variances of data are estimated, dividing by n."""
+    rows = sample(linear_sem(random_dag(5, 0.6, rng=3), rng=3), 40, rng=3)
+    given = np.corrcoef(rows.T) if kind == "correlation" else np.cov(rows.T)
+    matrix = np.linalg.inv(given) if kind == "precision" else given
+    result = rfdag.learn(matrix, input=kind, n_samples=40)
+    complete = np.triu(np.ones((5, 5), np.int8), 1)
+    residual = result.moments.regressions(complete)
+    sem = LinearSEM(residual.coefficients, residual.variances)
+    np.testing.assert_allclose(sem.covariance(), given, rtol=1e-9, atol=1e-12)
+    root = result.causal_order[0]
+    assert result.model().covariance()[root, root] == pytest.approx(given[root, root])
+    by_rows = rfdag.learn(rows)
+    assert result.score == pytest.approx(by_rows.score)
+    assert result.score_of(result.dag) == pytest.approx(result.score)
+    np.testing.assert_allclose(by_rows.moments.variances, rows.var(axis=0))
+
+
+def test_saved_moments_of_a_matrix_are_still_those_of_a_matrix(tmp_path):
+    rows = sample(linear_sem(random_dag(5, 0.6, rng=3), rng=3), 40, rng=3)
+    result = rfdag.learn(np.corrcoef(rows.T), input="correlation", n_samples=40)
+    loaded = rfdag.load(result.save(tmp_path / "result.json"))
+    np.testing.assert_array_equal(loaded.moments.variances, np.ones(5))
+    assert loaded.score_of(loaded.dag) == pytest.approx(result.score)
 
 
 def test_condition_of_data_and_of_a_precision_matrix_agree():

@@ -349,7 +349,7 @@ def test_columns_without_names_are_called_by_number(rows):
     holed[3, 1], holed[4, 2] = np.nan, np.inf
     flat[:, 1] = 4.0
     twin[:, 3] = 2 * twin[:, 1]
-    words = "missing values (NaN) in column 1 (1 in column 1; 1 row concerned) and infinite values (inf) in column 2"
+    words = "Column 1 has 1 missing value (NaN). Column 2 has infinite values (inf). Drop"
     for table, message in (
         (holed, words),
         (flat, "constant: column 1."),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rfdag.input.checks import refuse_unusable
+from rfdag.input.checks import check_usable
 from rfdag.input.reading import as_table, places_of
 from rfdag.input.sources import lies_elsewhere
 from rfdag.knowledge import Knowledge
@@ -141,7 +141,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
             # scikit-learn would complain of words and holes too, but without naming the columns, and it forgets names
             # that are not text.
             table = as_table(X)
-            refuse_unusable(table)
+            check_usable(table)
             names = table.names
         values = validate_data(self, X, dtype=np.float64)
         self._remember(learn(values, names=names, progress=False, **self.get_params(deep=False)))

@@ -16,6 +16,7 @@ from rfdag.methods.method import Method
 from rfdag.methods.run import Run
 from rfdag.methods.settings import Running, Settings
 from rfdag.methods.warnings import naming_lost_precision
+from rfdag.options import documented_by
 from rfdag.precision.estimation import Estimation
 from rfdag.result.result import Result
 from rfdag.runtime.deadline import Clock, Deadline
@@ -25,6 +26,7 @@ from rfdag.runtime.randomness import seed_from
 from rfdag.runtime.threads import thread_count
 
 
+@documented_by(Running)
 def learn(
     data: Any,
     method: str | Method = "soft",
@@ -70,18 +72,13 @@ def learn(
         How partial correlations are estimated, as an `rfdag.Estimation`. Its options can be passed flat instead:
         ``blocks=True``.
     time_limit
-        Seconds after which method "soft", "gsp" or a refinement returns the best order so far; with restarts="auto",
-        refinement is repeated until then. The first, narrow beams always finish.
+        {time_limit}
     n_jobs
         Threads used; None or −1 for all cores. The answer does not depend on it.
     random_state
-        Seed of everything random: ties of method "rfd" and the baselines, the order in which refinement tries
-        variables, and its restarts. With None, ties go to the leftmost column, which is removed first and so comes
-        later in the order, and the rest uses seed 0. A NumPy Generator or RandomState gives one number as the seed.
+        {random_state} A NumPy Generator or RandomState gives one number as the seed.
     device
-        "cuda" computes moments, scores and eliminations on a GPU through CuPy (the extra ``cuda``), in double precision
-        like the CPU; refinement and graphs stay on the CPU. Orders are the CPU's, ties aside. A missing device or too
-        little memory on it is reported before the work starts.
+        {device}
     progress
         None shows a bar on a terminal if the run takes longer than two seconds, True always, False never; a
         function is called with the share done.

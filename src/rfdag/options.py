@@ -7,7 +7,9 @@ from the fields: flat keywords, scikit-learn parameters, command-line options wi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from functools import cache
 from numbers import Integral, Real
@@ -167,6 +169,7 @@ class Declared(NamedTuple):
 
 
 Chosen = TypeVar("Chosen", bound="Options")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option, field))
@@ -214,6 +217,22 @@ class Options:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.given().items())})"
+
+
+def documented_by(*kinds: type[Options]) -> Callable[[Function], Function]:
+    """Return a decorator that fills a docstring: ``{name}`` becomes the meaning of that option."""
+    meanings = {name: declared.meaning for kind in kinds for name, declared in kind.declared().items()}
+
+    def filled(function: Function) -> Function:
+        def meaning(found: re.Match[str]) -> str:
+            lines = textwrap.wrap(meanings[found[2]] + found[3], 112, break_on_hyphens=False)
+            return "\n".join(found[1] + line for line in lines)
+
+        names = "|".join(meanings)
+        function.__doc__ = re.sub(rf"^( *)\{{({names})\}}(.*)$", meaning, function.__doc__ or "", flags=re.MULTILINE)
+        return function
+
+    return filled
 
 
 def plain(value: Any) -> Any:

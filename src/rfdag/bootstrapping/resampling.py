@@ -1,4 +1,4 @@
-"""Rows drawn anew from a table, and the moments of what was drawn."""
+"""Rows drawn at random from a table, and the moments of such a draw."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
 
 from rfdag.errors import DataError, OptionError, as_columns, keyword
 from rfdag.evidence.moments import Floats, Moments
-from rfdag.evidence.summary import CELLS_AT_ONCE
+from rfdag.evidence.row_factor import RowFactor, rows_at_once
 from rfdag.methods.settings import Settings
 from rfdag.options import Options, option, options
 from rfdag.precision.estimation import ENOUGH_ROWS
@@ -117,7 +116,7 @@ def drawn_moments(
 ) -> Moments:
     """Return the moments of rows drawn from standardised ones, with the columns in the given order.
 
-    A draw in which some column does not vary says nothing about that column, and is made again.
+    A draw in which some column does not vary holds nothing about that column, and is repeated.
 
     Examples
     --------
@@ -148,10 +147,9 @@ def _mean_and_factor(values: Floats, columns: NDArray[np.int64], counts: NDArray
     """
     means = (counts @ values / counts.sum())[columns]
     chosen = np.flatnonzero(counts)
-    step = max(len(columns), CELLS_AT_ONCE // len(columns))
-    factor = np.empty((0, len(columns)))
+    step = rows_at_once(len(chosen), len(columns))
+    by_qr = RowFactor(len(columns))
     for start in range(0, len(chosen), step):
         rows = chosen[start : start + step]
-        centred = (values[np.ix_(rows, columns)] - means) * np.sqrt(counts[rows])[:, None]
-        factor = qr(np.vstack([factor, centred]), mode="raw", overwrite_a=True, check_finite=False)[1]
-    return means, factor
+        by_qr.add((values[np.ix_(rows, columns)] - means) * np.sqrt(counts[rows])[:, None])
+    return means, by_qr.factor

@@ -22,7 +22,7 @@ from rfdag.evidence.moments import Floats, Moments
 from rfdag.graphs.dag import Graph
 from rfdag.input.description import Description
 from rfdag.input.reading import in_memory
-from rfdag.input.text import Table
+from rfdag.input.table import Table
 from rfdag.knowledge import Knowledge
 from rfdag.knowledge.constraints import Constraints
 from rfdag.knowledge.orientation import oriented_class
@@ -32,6 +32,7 @@ from rfdag.methods.method import Method
 from rfdag.methods.run import Run
 from rfdag.methods.settings import Running, Settings
 from rfdag.methods.warnings import naming_lost_precision
+from rfdag.options import documented_by
 from rfdag.precision.estimation import Estimation
 from rfdag.result import Result
 from rfdag.runtime.compilation import announce
@@ -52,6 +53,7 @@ Found = dict[str, Any]
 """What a run found, as JSON holds it: ``directed`` and ``undirected`` edges of its equivalence class, ``order``."""
 
 
+@documented_by(Sampling)
 def bootstrap(
     data: Any,
     runs: int = 200,
@@ -85,13 +87,11 @@ def bootstrap(
         method "soft" but the plain one have beams of width 8 only: once orders are refined, wider ones seldom find
         better, and this saves half of the time.
     sampling
-        "resample" draws as many rows as there are, with replacement: the usual bootstrap. "subsample" draws ``share``
-        of them without replacement.
+        {sampling}
     share
-        The part of the rows that a subsample has; ½ unless given.
+        {share}
     corrected
-        Whether a resample counts for its effective number of rows, about half. False is the usual bootstrap, with which
-        the BIC is too generous: rows that come twice look like evidence twice. A subsample has no row twice.
+        {corrected}
     names
         As in `rfdag.learn`.
     knowledge

@@ -30,7 +30,7 @@ def read_graph(path: Path) -> GraphFile:
         result = load(path)
         edges = {(str(edge.source), str(edge.target)) for edge in result.edges}
         return GraphFile(set(map(str, result.names)), edges, list(map(str, result.order)))
-    from rfdag.input.text import read_edges
+    from rfdag.input.graphs import read_edges
 
     edges = read_edges(path)
     return GraphFile({name for edge in edges for name in edge}, edges, [])

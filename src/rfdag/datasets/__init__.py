@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from rfdag.graphs.dag import Graph
-from rfdag.input.text import Table, read_table
+from rfdag.input.reading import as_table
+from rfdag.input.table import Table
 from rfdag.knowledge import Knowledge
 from rfdag.result.model import LinearModel
 from rfdag.simulate import LinearSEM
@@ -39,12 +40,12 @@ def sachs_path(*, raw: bool = False) -> Path:
 
 
 def sachs(*, raw: bool = False) -> Table:
-    """Return the Sachs data as numbers and names; `sachs_path` tells what they are.
+    """Return the Sachs data as numbers and names; `sachs_path` describes them.
 
     >>> sachs().values.shape
     (7466, 11)
     """
-    return read_table(sachs_path(raw=raw))
+    return as_table(sachs_path(raw=raw))
 
 
 def sachs_truth() -> Graph:
@@ -74,12 +75,12 @@ def auto_mpg_path() -> Path:
 
 
 def auto_mpg() -> Table:
-    """Return Auto MPG as numbers and names; `auto_mpg_path` tells what they are.
+    """Return Auto MPG as numbers and names; `auto_mpg_path` describes them.
 
     >>> auto_mpg().values.shape
     (392, 8)
     """
-    return read_table(auto_mpg_path())
+    return as_table(auto_mpg_path())
 
 
 def auto_mpg_knowledge() -> Knowledge:

@@ -14,9 +14,11 @@ from rfdag.eliminate.engines.gpu import GpuEngine, bytes_of_engine
 from rfdag.eliminate.engines.gpu_oracle import GpuOracleEngine, bytes_of_oracle
 from rfdag.errors import DataError, OptionError, keyword
 from rfdag.evidence.evidence import Evidence, Pairs
-from rfdag.evidence.moments import HOPELESS, Floats, Moments, dependence, refuse_constant
+from rfdag.evidence.moments import HOPELESS, Floats, Moments, check_two_rows, dependence
 from rfdag.evidence.oracle import Oracle
-from rfdag.evidence.summary import SURELY_ROUND
+from rfdag.evidence.row_factor import RowFactor
+from rfdag.evidence.spread import check_spread, is_narrow
+from rfdag.evidence.summary import SURELY_ROUND, Summary
 from rfdag.runtime.device import SPARE, cupy, free_memory, require_memory
 
 STILL_ROUND = 1e6
@@ -52,15 +54,19 @@ class DeviceMoments(Moments):
         values = np.asarray(values)
         n, p = values.shape
         labels = tuple(names) if names is not None else tuple(range(p))
-        if n < 2:
-            raise DataError(f"Found {n} row (n_samples={n}); a correlation needs at least two, and far more.")
+        check_two_rows(n)
         rows = _Rows(values)
-        means, units, constant = rows.centre()
+        rows.centre()
         factor, norms = _factor(rows)
-        refuse_constant(labels, constant | ~(norms > 1e-12 * math.sqrt(n) * np.abs(means)))
-        return cls(
-            labels, n, cp.asnumpy(factor), means * units, norms / math.sqrt(n - 1) * units, held=factor
-        )  # fmt: skip
+        scales = norms / math.sqrt(n - 1) * cp.asnumpy(rows.units)
+        check_spread(labels, cp.asnumpy(rows.lowest), cp.asnumpy(rows.highest), scales)
+        means = cp.asnumpy(rows.origins + rows.means * rows.units)
+        return cls(labels, n, cp.asnumpy(factor), means, scales, held=factor)
+
+    @classmethod
+    def from_summary(cls, summary: Summary, names: Sequence[Hashable] | None = None) -> Self:
+        """Return the moments of rows that were summed up on the CPU; what is computed from here on is on the device."""
+        return cls.of(Moments.from_summary(summary, names))
 
     @property
     def correlation(self) -> Floats:
@@ -119,7 +125,7 @@ class DeviceOracle(Oracle):
     @classmethod
     def of(cls, oracle: Oracle) -> Self:
         """Return the same oracle, to be eliminated on the device."""
-        return cls(oracle.names, oracle.dag)
+        return cls(oracle.dag, oracle.names)
 
     def engine(self, *, alpha: float, pairs: Pairs, threads: int) -> GpuOracleEngine:
         """Return the engine on the device, ready to eliminate."""
@@ -156,23 +162,23 @@ class _Rows:
         self.size, columns = values.shape
         step = min(self.size, _rows_at_once(columns))
         self._pieces = [slice(start, start + step) for start in range(0, self.size, step)]
-        self._means: Any = None
+        self.means: Any = None
         fits = bytes_of_moments(*values.shape) + 8.0 * values.size < free_memory() - SPARE
         self._kept = [self._bring(piece) for piece in self._pieces] if fits else None
 
-    def centre(self) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-        """Bring the columns near 1 and their means to 0; return the means, the units, and which are constant."""
+    def centre(self) -> None:
+        """Bring the columns near 1 and their means to 0; those far from 0 for their spread are moved there first."""
         cp = self._cp
         extremes = [(piece.min(axis=0), piece.max(axis=0)) for piece in self]
-        lowest = cp.min(cp.stack([low for low, _ in extremes]), axis=0)
-        highest = cp.max(cp.stack([high for _, high in extremes]), axis=0)
-        constant = lowest == highest
-        self._units = cp.where(constant, 1.0, cp.maximum(cp.abs(lowest), cp.abs(highest)))
-        means = sum((piece / self._units).sum(axis=0) for piece in self) / self.size
-        self._means = means
+        self.lowest = cp.min(cp.stack([low for low, _ in extremes]), axis=0)
+        self.highest = cp.max(cp.stack([high for _, high in extremes]), axis=0)
+        narrow = is_narrow(self.lowest, self.highest, cp) & (self.lowest != self.highest)
+        self.origins = cp.where(narrow, self.lowest, 0.0)
+        sizes = cp.maximum(cp.abs(self.lowest - self.origins), cp.abs(self.highest - self.origins))
+        self.units = cp.where(self.lowest == self.highest, 1.0, sizes)
+        self.means = sum(map(self._sums, self)) / self.size
         if self._kept is not None:
             self._kept = [self._centred(piece) for piece in self._kept]
-        return cp.asnumpy(means), cp.asnumpy(self._units), cp.asnumpy(constant)
 
     def __iter__(self) -> Iterator[Any]:
         """Yield piece after piece, centred once that is done."""
@@ -181,14 +187,20 @@ class _Rows:
         else:
             for piece in self._pieces:
                 rows = self._bring(piece)
-                yield rows if self._means is None else self._centred(rows)
+                yield rows if self.means is None else self._centred(rows)
 
     def _bring(self, piece: slice) -> Any:
         return self._cp.asarray(np.ascontiguousarray(self._values[piece], dtype=np.float64))
 
+    def _sums(self, piece: Any) -> Any:
+        rows = piece - self.origins
+        rows /= self.units
+        return rows.sum(axis=0)
+
     def _centred(self, rows: Any) -> Any:
-        rows /= self._units
-        rows -= self._means
+        rows -= self.origins
+        rows /= self.units
+        rows -= self.means
         return rows
 
 
@@ -213,9 +225,10 @@ def _factor(rows: _Rows) -> tuple[Any, Floats]:
             second = _cholesky(_products_of_solved(rows, first, safe))
             if second is not None:
                 return second @ first, cp.asnumpy(norms)
-    factor = cp.empty((0, len(safe)))
+    by_qr = RowFactor(len(safe), cp)
     for piece in rows:
-        factor = cp.linalg.qr(cp.concatenate([factor, piece / safe]), mode="r")
+        by_qr.add(piece / safe)
+    factor = by_qr.factor
     sizes = cp.sqrt((factor * factor).sum(axis=0))
     return factor / cp.where(sizes > 0, sizes, 1.0), cp.asnumpy(norms * sizes)
 

@@ -18,7 +18,9 @@ from rfdag.eliminate.thresholds import FisherZ, Tolerance
 from rfdag.errors import DataError, MatrixError, Message, as_column, as_columns, keyword
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.independence import ExactIndependence, Independence, SampleIndependence
-from rfdag.evidence.summary import CELLS_AT_ONCE, Summary, reciprocal_condition
+from rfdag.evidence.row_factor import RowFactor, rows_at_once
+from rfdag.evidence.spread import check_spread, origins_and_units, shifted
+from rfdag.evidence.summary import Summary, reciprocal_condition
 
 Floats = NDArray[np.float64]
 
@@ -64,6 +66,11 @@ class Moments(Evidence):
         Means of the variables; zeros where unknown.
     scales
         Their standard deviations; ones where unknown.
+    partial
+        Partial correlations of a precision matrix, kept as given so that its zeros stay exact; None otherwise.
+    ddof
+        What is subtracted from the number of rows in ``scales``: 1 for those of data, 0 for those of a matrix, which
+        is taken as it is.
     """
 
     names: tuple[Hashable, ...]
@@ -75,13 +82,14 @@ class Moments(Evidence):
     """Partial correlations that are not those of the factor: of a precision matrix as given, or estimated otherwise."""
     kind: str = "data"
     tolerance: float = 1e-8
+    ddof: int = field(default=1, repr=False)
     worth: int | None = None
     """Rows that estimated partial correlations are worth; None where they are the sample's own."""
 
     kernel: ClassVar[Any] = kernels.marginalise
 
     @classmethod
-    def from_data(cls, values: ArrayLike, names: Sequence[Hashable] | None = None) -> Moments:
+    def from_data(cls, values: ArrayLike, names: Sequence[Hashable] | None = None) -> Self:
         """Return the moments of an n × p array of finite numbers.
 
         Examples
@@ -93,57 +101,57 @@ class Moments(Evidence):
         """
         values = np.asarray(values)
         n, p = values.shape
-        labels = tuple(names) if names is not None else tuple(range(p))
-        if n < 2:
-            raise DataError(f"Found {n} row (n_samples={n}); a correlation needs at least two, and far more.")
+        check_two_rows(n)
         lowest, highest = values.min(axis=0), values.max(axis=0)
-        constant = lowest == highest
-        # Columns are brought near 1 first, so that sums and squares neither overflow nor vanish.
-        units = np.maximum(np.abs(lowest.astype(np.float64)), np.abs(highest.astype(np.float64)))
-        units[constant] = 1.0
-        # As many rows at a time as columns, at least: the memory beside the data stays within four p × p
-        # matrices, or a megabyte or two where these are smaller.
-        step = n if n <= 2 * p else max(p, CELLS_AT_ONCE // p)
-        means = sum((values[start : start + step] / units).sum(axis=0) for start in range(0, n, step)) / n
-        factor = np.empty((0, p))
-        for start in range(0, n, step):
-            rows = values[start : start + step]
-            # The factor so far and the next rows, decomposed together, give the factor of both.
-            stacked = np.empty((len(factor) + len(rows), p), order="F")
-            stacked[: len(factor)] = factor
-            np.divide(rows, units, out=stacked[len(factor) :])
-            stacked[len(factor) :] -= means
-            del factor
-            factor = qr(stacked, mode="raw", overwrite_a=True, check_finite=False)[1]
-            del stacked
-        return cls._of_factor(labels, n, factor, means, units, constant)
+        origins, units = origins_and_units(lowest, highest)
+        step = rows_at_once(n, p)
+        pieces = [slice(start, start + step) for start in range(0, n, step)]
+        means = sum((shifted(values[piece], origins) / units).sum(axis=0) for piece in pieces) / n
+        rows = RowFactor(p)
+        for piece in pieces:
+
+            def write(room: Floats, piece: slice = piece) -> None:
+                np.divide(shifted(values[piece], origins), units, out=room)
+                room -= means
+
+            rows.add_written(len(values[piece]), write)
+        return cls._of_rows(names, n, rows.factor, means, units, origins, lowest, highest)
 
     @classmethod
-    def from_summary(cls, summary: Summary, names: Sequence[Hashable] | None = None) -> Moments:
+    def from_summary(cls, summary: Summary, names: Sequence[Hashable] | None = None) -> Self:
         """Return the moments of rows that were summed up block by block; every number of them must be finite."""
-        n, p = summary.count, len(summary.units)
-        labels = tuple(names) if names is not None else tuple(range(p))
-        if n < 2:
-            raise DataError(f"Found {n} row (n_samples={n}); a correlation needs at least two, and far more.")
-        constant = summary.lowest == summary.highest
-        return cls._of_factor(labels, n, summary.factor.copy(), summary.means, summary.units, constant)
+        check_two_rows(summary.count)
+        return cls._of_rows(
+            names,
+            summary.count,
+            summary.factor.copy(),
+            summary.means,
+            summary.units,
+            None,
+            summary.lowest,
+            summary.highest,
+        )
 
     @classmethod
-    def _of_factor(
+    def _of_rows(
         cls,
-        labels: tuple[Hashable, ...],
+        names: Sequence[Hashable] | None,
         n: int,
         factor: Floats,
         means: Floats,
         units: Floats,
-        constant: NDArray[np.bool_],
-    ) -> Moments:
-        """Return the moments of n centred rows given by their factor, in units; ``factor`` is overwritten."""
+        origins: NDArray[Any] | None,
+        lowest: NDArray[Any],
+        highest: NDArray[Any],
+    ) -> Self:
+        """Return the moments of n rows, given the factor of (rows − origins) / units − means, which is overwritten."""
+        labels = tuple(names) if names is not None else tuple(range(len(units)))
         norms = _column_norms(factor)
-        constant |= ~(norms > 1e-12 * math.sqrt(n) * np.abs(means))
-        refuse_constant(labels, constant)
+        scales = norms / math.sqrt(n - 1) * units
+        check_spread(labels, lowest, highest, scales)
         factor /= norms
-        return cls(labels, n, factor, means * units, norms / math.sqrt(n - 1) * units)
+        means = means * units if origins is None else origins + means * units
+        return cls(labels, n, factor, means, scales)
 
     @classmethod
     def from_correlation(
@@ -160,7 +168,7 @@ class Moments(Evidence):
             )
         p = len(matrix)
         factor = _factor(matrix, labels, "correlation", n_samples)
-        return cls(labels, n_samples, factor, np.zeros(p), np.ones(p), kind="correlation")
+        return cls(labels, n_samples, factor, np.zeros(p), np.ones(p), kind="correlation", ddof=0)
 
     @classmethod
     def from_covariance(
@@ -172,7 +180,7 @@ class Moments(Evidence):
         scales = _roots_of_diagonal(matrix, labels, "covariance")
         correlation = matrix / scales / scales[:, None]
         factor = _factor(correlation, labels, "covariance", n_samples)
-        return cls(labels, n_samples, factor, np.zeros(len(matrix)), scales, kind="covariance")
+        return cls(labels, n_samples, factor, np.zeros(len(matrix)), scales, kind="covariance", ddof=0)
 
     @classmethod
     def from_precision(
@@ -197,7 +205,7 @@ class Moments(Evidence):
         partial = -scaled
         np.fill_diagonal(partial, 1.0)
         means = np.zeros(len(matrix))
-        return cls(labels, n_samples, inverse / norms, means, norms / roots, partial, "precision", tolerance)
+        return cls(labels, n_samples, inverse / norms, means, norms / roots, partial, "precision", tolerance, ddof=0)
 
     @property
     def moments(self) -> Moments:
@@ -210,6 +218,14 @@ class Moments(Evidence):
         correlation = self.factor.T @ self.factor
         np.fill_diagonal(correlation, 1.0)
         return correlation
+
+    @property
+    def variances(self) -> Floats:
+        """Variances of the variables: maximum-likelihood estimates from data, those of the matrix given otherwise."""
+        share = 1.0 if self.n_samples is None else (self.n_samples - self.ddof) / self.n_samples
+        with np.errstate(over="ignore"):
+            variances: Floats = self.scales**2 * share
+        return variances
 
     def refuse_copies(self) -> None:
         """Raise if a column is a copy of another up to scale; of other dependence, few rows say nothing."""
@@ -319,8 +335,8 @@ class Moments(Evidence):
     def regressions(self, dag: NDArray[np.int8]) -> Regressions:
         """Return the regression of each variable on its parents.
 
-        The variances are maximum-likelihood estimates, which divide by n; ``scales`` are taken as standard deviations
-        that divide by n − 1.
+        The variances of data are maximum-likelihood estimates, which divide by n; those of a matrix add up to the
+        matrix.
         """
         p = len(self.names)
         coefficients, partial = np.zeros((p, p)), np.zeros((p, p))
@@ -340,9 +356,13 @@ class Moments(Evidence):
                 partial[parents, child] = own / np.sqrt(residual @ residual + own**2)
             variances[child] = residual @ residual
         coefficients *= self.scales / self.scales[:, None]
-        shrink = 1.0 if self.n_samples is None else (self.n_samples - 1) / self.n_samples
-        with np.errstate(over="ignore"):
-            return Regressions(coefficients, variances * self.scales**2 * shrink, partial)
+        return Regressions(coefficients, variances * self.variances, partial)
+
+
+def check_two_rows(n: int) -> None:
+    """Raise unless there are rows enough for a correlation."""
+    if n < 2:
+        raise DataError(f"Found {n} row (n_samples={n}); a correlation needs at least two, and far more.")
 
 
 def sample_of(evidence: Evidence) -> tuple[Moments, int]:
@@ -460,15 +480,6 @@ def _factor(matrix: Floats, names: Sequence[Hashable], kind: str, n_samples: int
         f"The {kind} matrix {what}, because of {as_columns(involved)}. Drop one of these variables, or compute the "
         "matrix from complete rows; learn(data) does both checks on the data itself."
     )
-
-
-def refuse_constant(names: Sequence[Hashable], constant: NDArray[np.bool_]) -> None:
-    """Raise if a column is constant, naming those that are."""
-    if constant.any():
-        raise DataError(
-            f"These columns are constant: {as_columns(_chosen(names, constant))}. A variable that does not vary "
-            "has no correlation; drop these columns."
-        )
 
 
 def _chosen(names: Sequence[Hashable], mask: NDArray[np.bool_]) -> list[Hashable]:

@@ -12,7 +12,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtri
 
-from rfdag.errors import DataError, as_columns
+from rfdag.evidence.spread import check_spread, is_narrow
 
 Integers = NDArray[np.int64]
 
@@ -52,8 +52,8 @@ def find_blocks(
     """Return the columns of each connected component of the clear correlations, that of the lowest column first.
 
     The correlations are never all there: they are looked at in tiles, in single precision, and again in double where
-    that could matter. ``check`` is told the size of the largest block as it becomes known, and may refuse. Pairs of
-    columns that are ``joined`` share a block whatever their correlation.
+    that could matter. ``check`` is called with the size of the largest block as it becomes known, and may raise. Pairs
+    of columns that are ``joined`` share a block whatever their correlation.
     """
     rows, columns = values.shape
     cut = clear_correlation(rows, columns)
@@ -113,25 +113,21 @@ class _Links:
 
 
 def _standardised(values: NDArray[Any], names: tuple[Hashable, ...]) -> NDArray[np.float32]:
-    """Return the columns as rows of single precision with mean 0 and length 1, or name those that are constant."""
+    """Return the columns as rows of single precision with mean 0 and length 1, or raise if some vary too little."""
     rows, columns = values.shape
     scaled = np.empty((columns, rows), np.float32)
-    constant = np.zeros(columns, bool)
+    lowest, highest, deviations = np.empty(columns), np.empty(columns), np.empty(columns)
     for first in range(0, columns, TILE):
         part = values[:, first : first + TILE].T.astype(np.float64)
+        low, high = lowest[first : first + TILE], highest[first : first + TILE] = part.min(axis=1), part.max(axis=1)
+        part -= np.where(is_narrow(low, high), low, 0.0)[:, None]
         largest = np.abs(part).max(axis=1)
         part /= np.where(largest > 0, largest, 1.0)[:, None]
-        means = part.mean(axis=1)
-        part -= means[:, None]
+        part -= part.mean(axis=1)[:, None]
         norms = np.sqrt(np.einsum("ij,ij->i", part, part))
-        flat = ~(norms > 1e-12 * math.sqrt(rows) * np.abs(means)) | (np.ptp(part, axis=1) == 0)
-        constant[first : first + TILE] = flat
-        scaled[first : first + TILE] = part / np.where(flat, 1.0, norms)[:, None]
-    if constant.any():
-        raise DataError(
-            f"These columns are constant: {as_columns([names[at] for at in np.flatnonzero(constant)])}. A variable "
-            "that does not vary has no correlation; drop these columns."
-        )
+        deviations[first : first + TILE] = norms / math.sqrt(rows - 1) * largest
+        scaled[first : first + TILE] = part / np.where(low == high, 1.0, norms)[:, None]
+    check_spread(names, lowest, highest, deviations)
     return scaled
 
 
@@ -140,6 +136,8 @@ def _correlations(values: NDArray[Any], i: Integers, j: Integers) -> NDArray[np.
     found = np.empty(len(i))
     for at, (one, other) in enumerate(zip(i.tolist(), j.tolist(), strict=True)):
         a, b = values[:, one].astype(np.float64), values[:, other].astype(np.float64)
+        # Numbers far from 0 for their spread differ exactly, and their mean is rounded.
+        a, b = a - a[0], b - b[0]
         a, b = a - a.mean(), b - b.mean()
         found[at] = abs(a @ b) / math.sqrt((a @ a) * (b @ b))
     return found

@@ -1,20 +1,18 @@
-"""What rows of numbers come to, in a form in which two such sums can be joined without loss."""
+"""Count, means and spread of rows, in a form in which those of two sets of rows can be joined without loss."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cholesky, lapack, qr
+from scipy.linalg import LinAlgError, cholesky, lapack
+
+from rfdag.evidence.row_factor import RowFactor, rows_at_once
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-CELLS_AT_ONCE = 2**17
-"""Numbers that are factorised at a time, unless there are too many columns for that: they stay in a cache."""
 
 SURELY_ROUND = 300.0
 """Condition up to which the factor of a block is taken from its products, four times as fast as a QR decomposition.
@@ -49,8 +47,8 @@ class Summary:
         Extremes of each column, in the units of the data.
     missing, infinite
         How many numbers of each column are missing or infinite.
-    holed
-        Number of rows with a missing one.
+    incomplete
+        Number of rows with a missing value.
     """
 
     count: int
@@ -62,7 +60,7 @@ class Summary:
     highest: Floats = field(repr=False)
     missing: Integers = field(repr=False)
     infinite: Integers = field(repr=False)
-    holed: int = 0
+    incomplete: int = 0
 
     @classmethod
     def of(cls, rows: Floats) -> Summary:
@@ -88,7 +86,7 @@ class Summary:
             return cls._without_factor(n, p, holes.sum(axis=0), infinite, int(holes.any(axis=1).sum()))
         units = _units(np.maximum(np.abs(lowest), np.abs(highest)))
         means, remainders = np.empty(p), np.empty(p)
-        # Column by column, each stays in a cache for all it is asked.
+        # Column by column: each stays in a cache for all that is done with it.
         for at in range(p):
             column = rows[:, at]
             if units[at] != 1.0:
@@ -104,12 +102,12 @@ class Summary:
 
     @classmethod
     def _without_factor(
-        cls, n: int, p: int, missing: Integers | None = None, infinite: Integers | None = None, holed: int = 0
+        cls, n: int, p: int, missing: Integers | None = None, infinite: Integers | None = None, incomplete: int = 0
     ) -> Summary:
         none, nothing = np.zeros(p, np.int64), np.empty((0, p))
         lowest, highest = np.full(p, math.inf), np.full(p, -math.inf)
         missing, infinite = none if missing is None else missing, none if infinite is None else infinite
-        return cls(n, np.ones(p), np.zeros(p), np.zeros(p), nothing, lowest, highest, missing, infinite, holed)
+        return cls(n, np.ones(p), np.zeros(p), np.zeros(p), nothing, lowest, highest, missing, infinite, incomplete)
 
     @property
     def usable(self) -> bool:
@@ -121,17 +119,21 @@ class Summary:
         n, p = self.count + other.count, len(self.units)
         if not (self.usable and other.usable):
             missing, infinite = self.missing + other.missing, self.infinite + other.infinite
-            return Summary._without_factor(n, p, missing, infinite, self.holed + other.holed)
+            return Summary._without_factor(n, p, missing, infinite, self.incomplete + other.incomplete)
         if not self.count or not other.count:
             return self if self.count else other
         units = np.maximum(self.units, other.units)
         first, second = self.units / units, other.units / units
         apart = (other.means * second - self.means * first) + (other.remainders * second - self.remainders * first)
-        heights = len(self.factor), len(other.factor)
-        stacked = np.empty((sum(heights) + 1, p), order="F")
-        np.multiply(self.factor, first, out=stacked[: heights[0]])
-        np.multiply(other.factor, second, out=stacked[heights[0] : -1])
-        stacked[-1] = math.sqrt(self.count / n * other.count) * apart
+        height = len(self.factor)
+
+        def write(room: Floats) -> None:
+            np.multiply(self.factor, first, out=room[:height])
+            np.multiply(other.factor, second, out=room[height:-1])
+            room[-1] = math.sqrt(self.count / n * other.count) * apart
+
+        both = RowFactor(p)
+        both.add_written(height + len(other.factor) + 1, write)
         shift = self.remainders * first + apart * (other.count / n)
         means = self.means * first + shift
         return Summary(
@@ -139,32 +141,12 @@ class Summary:
             units,
             means,
             shift - (means - self.means * first),
-            _triangle(stacked),
+            both.factor,
             np.minimum(self.lowest, other.lowest),
             np.maximum(self.highest, other.highest),
             self.missing,
             self.infinite,
         )
-
-
-def joined_in_pairs(summaries: Iterable[Summary]) -> Summary | None:
-    """Join summaries pair by pair, pairs of pairs, and so on: in an order that depends on their number alone.
-
-    >>> joined_in_pairs(Summary.of(np.array([[float(at)]])) for at in range(5)).means
-    array([2.])
-    """
-    waiting: list[tuple[int, Summary]] = []
-    for summary in summaries:
-        level = 0
-        while waiting and waiting[-1][0] == level:
-            summary, level = waiting.pop()[1].joined(summary), level + 1
-        waiting.append((level, summary))
-    if not waiting:
-        return None
-    _, last = waiting.pop()
-    while waiting:
-        last = waiting.pop()[1].joined(last)
-    return last
 
 
 def _units(sizes: Floats) -> Floats:
@@ -176,21 +158,17 @@ def _units(sizes: Floats) -> Floats:
 
 
 def _factor(centred: Floats) -> Floats:
-    """Return F with FᵀF = centredᵀ centred; the rows may be overwritten."""
+    """Return F with FᵀF = centredᵀ centred."""
     n, p = centred.shape
     if n >= 2 * p:
         factor = _factor_of_products(centred)
         if factor is not None:
             return factor
-    step = n if n <= 2 * p else max(p, CELLS_AT_ONCE // p)
-    factor = _triangle(centred[:step].copy(order="F"))
-    for start in range(step, n, step):
-        rows = centred[start : start + step]
-        stacked = np.empty((len(factor) + len(rows), p), order="F")
-        stacked[: len(factor)] = factor
-        stacked[len(factor) :] = rows
-        factor = _triangle(stacked)
-    return factor
+    step = rows_at_once(n, p)
+    by_qr = RowFactor(p)
+    for start in range(0, n, step):
+        by_qr.add(centred[start : start + step])
+    return by_qr.factor
 
 
 def _factor_of_products(centred: Floats) -> Floats | None:
@@ -220,9 +198,3 @@ def reciprocal_condition(triangle: Floats) -> float:
     inverse, singular = lapack.dtrtri(triangle)
     condition = np.linalg.norm(triangle, 1) * np.linalg.norm(inverse, 1)
     return 0.0 if singular or not np.isfinite(condition) else float(1 / condition)
-
-
-def _triangle(stacked: Floats) -> Floats:
-    """Return R of a QR decomposition, which overwrites the matrix."""
-    triangle: Floats = qr(stacked, mode="raw", overwrite_a=True, check_finite=False)[1]
-    return triangle

@@ -1,4 +1,4 @@
 """What users have, checked and named.
 
-In: a file, frame, array, dataset, stream or Dask collection. Out: a `Table` of numbers with names, or a stream of rows.
+In: a file, frame, array, dataset or Dask collection. Out: a `Table` of numbers with names, or a `Stream` of rows.
 """

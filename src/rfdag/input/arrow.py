@@ -1,4 +1,4 @@
-"""Arrow's tables and files as sources: Parquet, Feather and IPC files, tables, datasets and streams of batches."""
+"""Arrow's tables and files in pieces: Parquet, Feather and IPC files, tables, datasets and streams of batches."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import DataError, FileError, listed, not_numbers
-from rfdag.input.streaming import File, Piece, Source, rows_per_block
+from rfdag.errors import DataError, FileError, not_numbers
+from rfdag.input.checks import check_duplicates
+from rfdag.input.pieces import File, Piece, Pieces
+from rfdag.input.table import rows_per_block
 from rfdag.runtime.memory import available_memory
 
 Floats = NDArray[np.float64]
@@ -53,8 +55,8 @@ def is_stream(source: object) -> bool:
     return isinstance(source, kinds)
 
 
-def from_stream(source: Any, threads: int) -> Source:
-    """Return the source of a table, dataset, scanner or reader of batches."""
+def in_pieces(source: Any, threads: int) -> Pieces:
+    """Return the rows of a table, dataset, scanner or reader of batches in pieces."""
     arrow = require_pyarrow()
     from pyarrow import dataset
 
@@ -67,12 +69,13 @@ def from_stream(source: Any, threads: int) -> Source:
         source = source.scanner(
             columns=names, batch_size=step, batch_readahead=4, fragment_readahead=1, use_threads=threads > 1
         )
-    if isinstance(source, arrow.Table):
+    held = isinstance(source, arrow.Table)
+    if held:
         rows = source.num_rows
         batches = source.select(names).to_batches(max_chunksize=step)
     else:
         batches = source.to_batches() if isinstance(source, dataset.Scanner) else source
-    return Source(tuple(names), _handed_out(batches, names, "The table"), rows, rows)
+    return Pieces(tuple(names), _handed_out(batches, names, "The table"), rows, rows, in_memory=held)
 
 
 class ParquetFile(File):
@@ -100,7 +103,7 @@ class ParquetFile(File):
         return max(1, int(available_memory() / 4 / (BYTES_PER_COLUMN * max(len(self.names), 1))))
 
     def nulls(self) -> dict[Hashable, int]:
-        """Return how many nulls the statistics of the row groups tell of."""
+        """Return how many nulls there are according to the statistics of the row groups."""
         counts: dict[Hashable, int] = {}
         for group in range(self._metadata.num_row_groups):
             row_group = self._metadata.row_group(group)
@@ -144,7 +147,7 @@ class IpcFile(File):
             schema = reader.schema
             self._batches = reader.num_record_batches
         self.names = tuple(usable_columns(schema, str(path)))
-        # Only reading a batch tells how many rows it has.
+        # The number of rows of a batch is known only once it is read.
         self.weight = float(self._batches)
 
     def _open(self) -> Any:
@@ -176,16 +179,14 @@ def _reading(path: Path, kind: str) -> Iterator[None]:
         raise
     except (arrow.ArrowException, OSError) as problem:
         reason = str(problem).splitlines()[0].rstrip(".")
-        raise FileError(f"{path} is damaged, cut short or not {kind} ({reason}). Write it anew.") from None
+        raise FileError(f"{path} is damaged, cut short or not {kind} ({reason}). Write it again.") from None
 
 
 def usable_columns(schema: Any, where: str) -> list[str]:
     """Return the names of the columns, without the index of pandas; raise if some are twice or not numbers."""
     fields = [field for field in schema if not field.name.startswith(INDEX)]
     names = [field.name for field in fields]
-    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    if twice:
-        raise DataError(f"Several columns are called {listed(twice)}; give every column a name of its own.")
+    check_duplicates(names)
     words = {field.name: str(field.type) for field in fields if not _is_number(field.type)}
     if words:
         raise not_numbers(f"{where} has columns that are", words)
@@ -220,7 +221,7 @@ def floats(table: Any, names: Sequence[str], where: str) -> Floats:
 
 
 def _handed_out(batches: Iterable[Any], names: Sequence[str], where: str) -> Iterator[Piece]:
-    """Yield one piece for about as many rows as make a block; they are read here, by whoever asks for the piece."""
+    """Yield one piece for about as many rows as make a block; the rows are read when the piece is asked for."""
     for table in _tables(batches, rows_per_block(len(names))):
         yield Piece(lambda table=table: [floats(table, names, where)], table.num_rows)  # type: ignore[misc]
 

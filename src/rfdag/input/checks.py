@@ -1,21 +1,21 @@
-"""What is wrong with data, in words: tables that are empty or have holes, names that come twice, moments as rows."""
+"""Checks of tables: empty ones, missing values, duplicate names, and matrices of moments passed as rows."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import DataError, as_column, as_columns, listed
-from rfdag.input.text import Table
+from rfdag.errors import DataError, OptionError, as_column, as_columns, listed
+from rfdag.input.table import Table
 from rfdag.wording import counted
 
 
-def refuse_moments(values: NDArray[Any], *, rows_needed: bool = False) -> None:
-    """Raise if a matrix of moments has been passed as data; where rows are needed, it is of no use in any way."""
+def check_no_moments(values: NDArray[Any], *, rows_needed: bool = False) -> None:
+    """Raise if a matrix of moments has been passed as data; where rows are needed, it is of no use at all."""
     kind = _moments_instead(values)
     if not kind:
         return
@@ -40,7 +40,7 @@ def _moments_instead(values: NDArray[Any]) -> Literal["correlation", "covariance
     if rows != columns or columns < 3 or not _alike(values[0], values[:, 0]) or not _alike(values, values.T):
         return None
     if (values == values[0]).all(axis=0).any():
-        # A column that does not vary is a complaint of its own.
+        # A constant column has an error of its own.
         return None
     diagonal = np.diag(values).astype(np.float64)
     if not (diagonal > 0).all() or (np.abs(values) > np.sqrt(np.outer(diagonal, diagonal)) * (1 + 1e-9)).any():
@@ -52,7 +52,7 @@ def _alike(a: NDArray[Any], b: NDArray[Any]) -> bool:
     return bool(np.allclose(a, b, rtol=1e-12, atol=0.0))
 
 
-def require_two_columns(names: Sequence[Hashable]) -> None:
+def check_columns(names: Sequence[Hashable]) -> None:
     """Raise unless there are two columns, of which one may come before the other."""
     if len(names) == 0:
         raise DataError("Found 0 feature(s) while a minimum of 1 is required.")
@@ -62,7 +62,7 @@ def require_two_columns(names: Sequence[Hashable]) -> None:
         )
 
 
-def require_some_rows(rows: int, columns: int) -> None:
+def check_not_empty(rows: int, columns: int) -> None:
     """Raise if the table is empty."""
     if rows == 0:
         raise DataError(
@@ -70,44 +70,86 @@ def require_some_rows(rows: int, columns: int) -> None:
         )
 
 
-def require_two_rows(rows: int) -> None:
-    """Raise unless something can vary."""
+def check_rows(rows: int) -> None:
+    """Raise unless there are two rows, without which nothing can vary."""
     if rows < 2:
         raise DataError(f"Found {rows} sample(s) (n_samples={rows}); learning needs many rows.")
 
 
-def refuse_duplicates(names: Sequence[Hashable]) -> None:
+def check_duplicates(names: Sequence[Hashable]) -> None:
     """Raise if several columns have one name."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise DataError(f"Several columns are called {listed(twice)}; give every column a name of its own.")
 
 
-def refuse_unusable(table: Table) -> None:
+def checked_names(found: tuple[Hashable, ...], wanted: Sequence[Hashable] | None) -> tuple[Hashable, ...]:
+    """Return the names that were found, or those that are wanted instead: hashable, one for each column.
+
+    >>> checked_names((0, 1), ["a", "b"])
+    ('a', 'b')
+    """
+    if wanted is not None:
+        if len(wanted) != len(found):
+            raise OptionError(f"names has {len(wanted)} entries for {len(found)} columns; give one for each.")
+        unhashable = [name for name in wanted if not isinstance(name, Hashable)]
+        if unhashable:
+            raise OptionError(f"A name is text, a number or another hashable value, not {listed(unhashable)}.")
+        found = tuple(wanted)
+    check_duplicates(found)
+    return found
+
+
+def check_usable(table: Table) -> None:
     """Raise if the table is empty or has missing or infinite values."""
     values = table.values
-    require_some_rows(*values.shape)
+    check_not_empty(*values.shape)
     if values.shape[1] == 0:
         raise DataError(f"Found 0 feature(s) (shape={values.shape}) while a minimum of 1 is required.")
     # Sums let one pass find a NaN or infinity without a mask as large as the table.
     with np.errstate(over="ignore", invalid="ignore"):
         suspicious = values.dtype.kind == "f" and not np.isfinite(values.sum(axis=0)).all()
     if suspicious and not np.isfinite(values).all():
-        holes = np.isnan(values)
-        infinite = [name for name, column in zip(table.names, values.T, strict=True) if np.isinf(column).any()]
-        refuse_missing(table.names, holes.sum(axis=0).tolist(), infinite, int(holes.any(axis=1).sum()))
+        missing = np.isnan(values)
+        infinite = np.isinf(values).sum(axis=0).tolist()
+        check_complete(table.names, missing.sum(axis=0).tolist(), infinite, int(missing.any(axis=1).sum()))
 
 
-def refuse_missing(
-    names: Sequence[Hashable], missing: Sequence[int], infinite: list[Hashable], rows: int | None = None
-) -> NoReturn:
-    """Raise, naming the columns with missing values, how many rows have any (if known), and those with infinities."""
-    holes = {name: count for name, count in zip(names, missing, strict=True) if count}
+def check_complete(
+    names: Sequence[Hashable], missing: Sequence[int], infinite: Sequence[int] = (), rows: int | None = None
+) -> None:
+    """Raise if columns have missing or infinite values, given how many of each, and how many rows miss any if known.
+
+    >>> check_complete(["age", "bmi"], [0, 19], rows=19)
+    Traceback (most recent call last):
+        ...
+    rfdag.errors.DataError: Column 'bmi' has 19 missing values (NaN). Drop these rows or the column, or fill the
+    values in first.
+    """
+    absent = {name: count for name, count in zip(names, missing, strict=True) if count} if any(missing) else {}
+    unbounded = [name for name, count in zip(names, infinite, strict=True) if count] if any(infinite) else []
     sentences = []
-    if holes:
-        counts = ", ".join(f"{count} in {as_column(name)}" for name, count in list(holes.items())[:5])
-        concerned = "" if rows is None else f"; {counted(rows, 'row')} concerned"
-        sentences.append(f"missing values (NaN) in {as_columns(holes)} ({counts}{concerned})")
-    if infinite:
-        sentences.append(f"infinite values (inf) in {as_columns(infinite)}")
-    raise DataError(f"Found {' and '.join(sentences)}. Drop these rows or columns, or fill the values in first.")
+    if absent:
+        sentences.append(_about_missing(absent, rows))
+    if unbounded:
+        sentences.append(f"{_titled(unbounded)} infinite values (inf).")
+    if sentences:
+        columns = "the column" if len({*absent, *unbounded}) == 1 else "columns"
+        raise DataError(f"{' '.join(sentences)} Drop these rows or {columns}, or fill the values in first.")
+
+
+def _about_missing(counts: dict[Hashable, int], rows: int | None) -> str:
+    if len(counts) == 1:
+        (count,) = counts.values()
+        return f"{_titled(counts)} {counted(count, 'missing value')} (NaN)."
+    each = ", ".join(f"{count} in {as_column(name)}" for name, count in list(counts.items())[:5])
+    concerned = "" if rows is None else f", {counted(rows, 'row')} in all"
+    return f"{_titled(counts)} missing values (NaN): {each}{concerned}."
+
+
+def _titled(names: Sequence[Hashable] | dict[Hashable, int]) -> str:
+    """Return columns as the subject of a sentence, with its verb."""
+    listing = as_columns(names)
+    if len(names) == 1:
+        return f"{listing.capitalize() if listing.startswith('column ') else f'Column {listing}'} has"
+    return f"{listing.capitalize() if listing.startswith('column ') else f'Columns {listing}'} have"

@@ -1,18 +1,18 @@
-"""Dask collections: every partition summed up where it lies, and the sums joined in pairs by the cluster itself."""
+"""Dask collections: every partition is folded where it is, and the parts are joined in pairs by the cluster itself."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
+from copy import copy
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rfdag.errors import DataError, RfdagError, listed, not_numbers
-from rfdag.evidence.summary import Summary, joined_in_pairs
-from rfdag.input.streaming import rows_per_block
+from rfdag.input.frames import from_array, from_frame, is_frame
+from rfdag.input.table import Floats, Folded
 
 RETRIES = 2
 """How often a partition that fails is tried again."""
@@ -32,27 +32,34 @@ def is_collection(source: object) -> bool:
 class Partitions:
     """A Dask DataFrame or Array, computed on the client in use or else by Dask's own threads.
 
+    It is a `rfdag.input.table.Stream`.
+
     Attributes
     ----------
     names
         One name per column.
     rows
-        None: only computing tells.
+        None: it is known only once the partitions are computed.
     missing
         Empty, for the same reason.
+    in_memory
+        Always false.
     """
 
     rows: int | None = None
     missing: tuple[int, ...] = ()
+    in_memory: bool = False
 
     def __init__(self, collection: Any) -> None:
         kind = type(collection).__name__
         if hasattr(collection, "dtypes") and collection.ndim == 2:
-            _refuse_words(collection.dtypes)
+            _check_numbers(collection.dtypes)
             self.names: tuple[Hashable, ...] = tuple(collection.columns)
+            self._columns: tuple[Hashable, ...] | None = self.names
             self._collection = collection
         elif hasattr(collection, "rechunk") and collection.ndim == 2:
             self.names = tuple(range(collection.shape[1]))
+            self._columns = None
             # Every block needs whole rows.
             self._collection = collection.rechunk({1: -1})
         else:
@@ -61,27 +68,42 @@ class Partitions:
                 "sample and one column per variable."
             )
 
-    def summarise(self, threads: int = 1, report: Callable[[float], None] = lambda share: None) -> Summary:
-        """Compute all partitions and return the summary of their rows."""
+    def renamed(self, names: tuple[Hashable, ...]) -> Partitions:
+        """Return the same columns under other names."""
+        renamed = copy(self)
+        renamed.names = names
+        return renamed
+
+    def fold(
+        self,
+        of: Callable[[Floats], Folded],
+        join: Callable[[Folded, Folded], Folded],
+        threads: int = 1,
+        report: Callable[[float], None] = lambda share: None,
+    ) -> Folded:
+        """Compute all partitions; return what ``of`` makes of blocks of their rows, and ``join`` of neighbours.
+
+        See `rfdag.input.table.Stream.fold`.
+        """
         from dask import delayed
 
         parts = np.ravel(np.asarray(self._collection.to_delayed(), dtype=object)).tolist()
-        summarised, joined = delayed(_summary_of, pure=True), delayed(Summary.joined, pure=True)
-        leaves = [summarised(part, self.names, at) for at, part in enumerate(parts)]
+        folded, joined = delayed(_folded, pure=True), delayed(join, pure=True)
+        leaves = [folded(part, self._columns, at, of, join) for at, part in enumerate(parts)]
         level = leaves
         while len(level) > 1:
             pairs = [joined(*level[at : at + 2]) for at in range(0, len(level) - 1, 2)]
             level = pairs + level[2 * len(pairs) :]
         client = _client()
         if client is None:
-            return _by_threads(level[0], threads, report)
-        return _by_cluster(client, leaves, level[0], report)
+            return _by_threads(level[0], threads, report)  # type: ignore[no-any-return]
+        return _by_cluster(client, leaves, level[0], report)  # type: ignore[no-any-return]
 
 
-def _refuse_words(kinds: Any) -> None:
+def _check_numbers(kinds: Any) -> None:
     from pandas.api.types import is_numeric_dtype
 
-    # What an object is, only its partition can tell.
+    # Whether an object is a number is known only where its partition is.
     words = {
         name: str(kind) for name, kind in kinds.items() if not (is_numeric_dtype(kind) or kind == np.dtype(object))
     }
@@ -93,26 +115,24 @@ def _shape_of(collection: Any) -> str:
     return f" of shape {collection.shape}" if hasattr(collection, "shape") else ""
 
 
-def _summary_of(part: Any, names: Sequence[Hashable], at: int) -> Summary:
-    """Return the summary of one partition; runs on a worker."""
+def _folded(
+    part: Any,
+    columns: tuple[Hashable, ...] | None,
+    at: int,
+    of: Callable[[Floats], Folded],
+    join: Callable[[Folded, Folded], Folded],
+) -> Folded:
+    """Return what the rows of one partition fold to; runs on a worker."""
     from threadpoolctl import threadpool_limits
 
-    from rfdag.input.reading import as_table
-
-    table = as_table(part)
-    if not isinstance(part, np.ndarray) and table.names != tuple(names):
+    table = from_frame(part) if is_frame(part) else from_array(part)
+    if columns is not None and table.names != columns:
         raise DataError(
-            f"Partition {at} of the Dask collection has the columns {listed(table.names)}, not {listed(names)}; give "
+            f"Partition {at} of the Dask collection has the columns {listed(table.names)}, not {listed(columns)}; give "
             "all partitions the same columns in the same order."
         )
-    values: NDArray[Any] = table.values
-    step = rows_per_block(len(names))
     with threadpool_limits(1, user_api="blas"):
-        summary = joined_in_pairs(
-            Summary.of(np.array(values[start : start + step], dtype=np.float64, order="F"))
-            for start in range(0, len(values), step)
-        )
-    return Summary.of(np.empty((0, len(names)))) if summary is None else summary
+        return table.fold(of, join)
 
 
 def _client() -> Any:
@@ -126,7 +146,7 @@ def _client() -> Any:
         return None
 
 
-def _by_threads(root: Any, threads: int, report: Callable[[float], None]) -> Summary:
+def _by_threads(root: Any, threads: int, report: Callable[[float], None]) -> Any:
     from dask.callbacks import Callback
 
     def count(key: Any, value: Any, graph: Any, state: Any, worker: Any) -> None:
@@ -135,15 +155,15 @@ def _by_threads(root: Any, threads: int, report: Callable[[float], None]) -> Sum
 
     try:
         with Callback(posttask=count):
-            summary: Summary = root.compute(num_workers=threads)
+            whole = root.compute(num_workers=threads)
     except (RfdagError, MemoryError):
         raise
     except Exception as problem:
-        raise DataError(f"The Dask collection could not be computed ({_said(problem)}).") from problem
-    return summary
+        raise DataError(f"The Dask collection could not be computed ({_reason_of(problem)}).") from problem
+    return whole
 
 
-def _by_cluster(client: Any, leaves: list[Any], root: Any, report: Callable[[float], None]) -> Summary:
+def _by_cluster(client: Any, leaves: list[Any], root: Any, report: Callable[[float], None]) -> Any:
     """Compute on a cluster, whose scheduler gives the work of a dead worker to another."""
     count = len(leaves)
     waiting = dict(enumerate(client.compute([*leaves, root], retries=RETRIES)))
@@ -152,17 +172,17 @@ def _by_cluster(client: Any, leaves: list[Any], root: Any, report: Callable[[flo
         failed = _await(client, waiting, count, report)
         if failed:
             raise _failure(failed, count)
-        summary: Summary = whole.result()
+        folded = whole.result()
     except BaseException:
         client.cancel([*waiting.values(), whole])
         raise
-    return summary
+    return folded
 
 
 def _await(client: Any, waiting: dict[int, Any], count: int, report: Callable[[float], None]) -> dict[int, Any]:
     """Wait until every future is done and return those that failed.
 
-    Futures are taken out of ``waiting`` as they end, so that the cluster can forget what has been joined.
+    Futures are taken out of ``waiting`` as they end, so that the cluster can drop what has been joined.
     """
     failed: dict[int, Any] = {}
     seen = time.monotonic()
@@ -190,30 +210,30 @@ def _failure(failed: dict[int, Any], count: int) -> RfdagError:
     if isinstance(problem, RfdagError):
         return problem
     return DataError(
-        f"{_named(list(failed), count)} missing: {_reason(first)}. Look after these partitions, or the memory and the "
+        f"{_named(list(failed), count)} missing: {_reason(first)}. Check these partitions, or the memory and the "
         "logs of the workers, and run again."
     )
 
 
 def _named(places: list[int], count: int) -> str:
-    """Say which partitions are concerned; the last place stands for the sum of all."""
+    """Return which partitions are concerned; the last place stands for all of them joined."""
     parts = sorted(at for at in places if at < count)
-    return f"Partitions {listed(parts)} of {count}, counted from 0, are" if parts else "The sum of all partitions is"
+    return f"Partitions {listed(parts)} of {count}, counted from 0, are" if parts else "The answer of all partitions is"
 
 
 def _exception(future: Any) -> BaseException | None:
     try:
         problem: BaseException | None = future.exception()
-    except BaseException as cancelled:  # a cancelled future raises what it should return
+    except BaseException as cancelled:  # a cancelled future raises instead of returning
         return cancelled
     return problem
 
 
 def _reason(future: Any) -> str:
     problem = _exception(future)
-    return future.status if problem is None else _said(problem)
+    return future.status if problem is None else _reason_of(problem)
 
 
-def _said(problem: BaseException) -> str:
+def _reason_of(problem: BaseException) -> str:
     lines = str(problem).strip().splitlines()
     return f"{type(problem).__name__}: {lines[0]}" if lines else type(problem).__name__

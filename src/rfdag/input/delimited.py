@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from rfdag.errors import FileError
 from rfdag.input.arrow import floats, require_pyarrow
 from rfdag.input.description import Description
-from rfdag.input.streaming import File, Piece
-from rfdag.input.text import BOOLEANS, MISSING, parse, read_heading, reading, refuse_nameless, rows_of
+from rfdag.input.files import reading
+from rfdag.input.pieces import File, Piece
+from rfdag.input.text import BOOLEANS, MISSING, check_named, parse, read_heading, rows_of
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +35,7 @@ class TextFile(File):
         with reading(path):
             heading = read_heading(path, form)
             self.weight = float(path.stat().st_size)
-        refuse_nameless(path, heading.names)
+        check_named(path, heading.names)
         self.names, self._lines, self._delimiter = heading.names, heading.lines, heading.delimiter
 
     def pieces(self, names: Sequence[Hashable]) -> Iterator[Piece]:
@@ -50,7 +51,7 @@ class TextFile(File):
             if handle.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
                 handle.seek(0)
             for _ in range(self._lines):
-                self._refuse_other_ends(handle.readline(LONGEST_LINE))
+                self._check_line_ends(handle.readline(LONGEST_LINE))
             before, rest = self._lines, b""
             while read := handle.read(BYTES_AT_ONCE):
                 text = rest + read
@@ -59,16 +60,16 @@ class TextFile(File):
                     yield before, text[:cut]
                     before += text.count(b"\n", 0, cut)
                 elif len(text) > LONGEST_LINE:
-                    self._refuse_other_ends(text)
+                    self._check_line_ends(text)
                 rest = text[cut:]
             if rest:
                 yield before, rest
 
-    def _refuse_other_ends(self, line: bytes) -> None:
+    def _check_line_ends(self, line: bytes) -> None:
         if b"\r" in line.rstrip(b"\r\n") or len(line) >= LONGEST_LINE:
             raise FileError(
                 f"{self.path} has no line that ends within {LONGEST_LINE >> 20} MB. Lines end in '\\n' or '\\r\\n'; "
-                "write the file anew."
+                "write the file again."
             )
 
     def _parser(self, text: bytes, before: int, places: list[int]) -> Callable[[], Iterator[Floats]]:
@@ -76,7 +77,7 @@ class TextFile(File):
             with reading(self.path):
                 block = self._parse_fast(text, places)
                 if block is None:
-                    # pyarrow stops at the first cell it cannot read; look at all of them and tell the whole story.
+                    # pyarrow stops at the first cell it cannot read; the error is to name every such column.
                     lines = rows_of(io.StringIO(text.decode(), newline=""), self._delimiter, before)
                     block = parse(self.path, list(lines), self.names, self._decimal)[:, places]
             yield block

@@ -1,4 +1,4 @@
-"""Which inputs are read in pieces: Arrow's files and streams, folders and lists of files, large texts, Dask."""
+"""Everything rows can come from, each with the reader that opens it: append a reader of your own to `READERS`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ import glob
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from rfdag.errors import FileError, OptionError, listed
 from rfdag.input import arrow
 from rfdag.input import dask as partitions
+from rfdag.input.arrays import read_npy, read_npz
 from rfdag.input.delimited import TextFile
 from rfdag.input.description import Description
-from rfdag.input.streaming import File, Source
-from rfdag.input.text import reading
+from rfdag.input.files import reading
+from rfdag.input.frames import from_array, from_frame, is_frame
+from rfdag.input.pieces import File, Pieces
+from rfdag.input.table import Stream, Table
+from rfdag.input.text import read_text
 
 TEXT_IN_PIECES_FROM = 2**26
 """Bytes from which a text file is read in pieces, if pyarrow is installed: 64 MB."""
@@ -22,40 +26,221 @@ TEXT_IN_PIECES_FROM = 2**26
 PARQUET = (".parquet", ".pq")
 IPC = (".feather", ".arrow", ".ipc")
 TEXT = (".csv", ".tsv", ".txt")
+ARRAYS = {".npy": read_npy, ".npz": read_npz}
+
+
+class Reader(Protocol):
+    """Opens one kind of source.
+
+    Examples
+    --------
+    A reader of your own, here of dicts of columns, makes `rfdag.learn` and all that reads data take one more source:
+
+    >>> import numpy as np
+    >>> class Columns:
+    ...     def reads(self, source):
+    ...         return isinstance(source, dict)
+    ...     def open(self, source, form, threads):
+    ...         return Table(np.column_stack(list(source.values())), tuple(source))
+    >>> READERS.append(Columns())
+    >>> open_source({"a": [1.0, 2.0], "b": [3.0, 5.0]}).names
+    ('a', 'b')
+    >>> del READERS[-1]
+    """
+
+    def reads(self, source: Any) -> bool:
+        """Return whether this reader can open a source."""
+
+    def open(self, source: Any, form: Description, threads: int) -> Table | Stream:
+        """Return its rows, as a table in memory or as a stream.
+
+        ``form`` says how a text file is written, ``threads`` how many threads will read.
+        """
+
+
+def open_source(source: Any, form: Description | None = None, threads: int = 1) -> Table | Stream:
+    """Return the rows of a source as the last of `READERS` opens it that can."""
+    form = form or Description()
+    if not form.is_plain_text and not is_path(source):
+        raise OptionError("delimiter, decimal and header belong to a text file; this input is not a path.")
+    reader = next(reader for reader in reversed(READERS) if reader.reads(source))
+    return reader.open(source, form, threads)
+
+
+def is_path(source: Any) -> bool:
+    """Return whether a source is the path of a file or folder, a pattern of paths, or a list of paths."""
+    paths = source if isinstance(source, list | tuple) and len(source) else [source]
+    return all(isinstance(path, str | Path) for path in paths)
 
 
 def lies_elsewhere(source: Any) -> bool:
-    """Return whether a source is no table in memory: a path or several, a dataset, a stream, or Dask's."""
-    paths = source if isinstance(source, list | tuple) and len(source) else [source]
-    if all(isinstance(path, str | Path) for path in paths):
+    """Return whether a source is no table in memory but a path or several, a dataset, a stream or a Dask collection."""
+    if is_path(source) or partitions.is_collection(source):
         return True
-    return partitions.is_collection(source) or (arrow.is_stream(source) and not hasattr(source, "to_pandas"))
+    return arrow.is_stream(source) and not hasattr(source, "to_pandas")
 
 
-def open_source(source: Any, form: Description | None, threads: int) -> Source | partitions.Partitions | None:
-    """Return a source to be read in pieces, or None for one that is a table in memory or a small file."""
-    form = form or Description()
-    if isinstance(source, str | Path):
-        return _open_path(Path(source).expanduser(), form)
-    if isinstance(source, list | tuple) and source and all(isinstance(path, str | Path) for path in source):
-        return _joined([Path(path).expanduser() for path in source], form)
-    if not (arrow.is_stream(source) or partitions.is_collection(source)):
+def files_of(source: Any) -> list[Path]:
+    """Return the files that a source is read from, in the order of their rows; none if it is not read from files.
+
+    A folder stands for the files in it and in its subfolders, a pattern for the files that match.
+
+    >>> files_of("a.csv"), files_of([[1.0]])
+    ([PosixPath('a.csv')], [])
+    """
+    if not is_path(source):
+        return []
+    if isinstance(source, list | tuple):
+        return [Path(path).expanduser() for path in source]
+    path = Path(source).expanduser()
+    return _inside(path) if path.is_dir() else _matching(path) or [path]
+
+
+class Arrays:
+    """Arrays and nested lists; anything else raises an error that names what was found."""
+
+    def reads(self, source: Any) -> bool:
+        """Return true."""
+        return True
+
+    def open(self, source: Any, form: Description, threads: int) -> Table:
+        """Return the numbers; columns are numbered from 0."""
+        return from_array(source)
+
+
+class Frames:
+    """Data frames: pandas, polars, Arrow's record batches, and others that narwhals knows."""
+
+    def reads(self, source: Any) -> bool:
+        """Return whether the source is a data frame."""
+        return is_frame(source)
+
+    def open(self, source: Any, form: Description, threads: int) -> Table:
+        """Return its numbers and names."""
+        return from_frame(source)
+
+
+class Tables:
+    """Tables of ours, such as those of `rfdag.datasets`."""
+
+    def reads(self, source: Any) -> bool:
+        """Return whether the source is a table."""
+        return isinstance(source, Table)
+
+    def open(self, source: Table, form: Description, threads: int) -> Table:
+        """Return the table as it is."""
+        return source
+
+
+class DaskCollections:
+    """DataFrames and Arrays of Dask."""
+
+    def reads(self, source: Any) -> bool:
+        """Return whether the source belongs to Dask."""
+        return partitions.is_collection(source)
+
+    def open(self, source: Any, form: Description, threads: int) -> partitions.Partitions:
+        """Return its partitions, not yet computed."""
+        return partitions.Partitions(source)
+
+
+class ArrowStreams:
+    """Tables, datasets, scanners and readers of Arrow."""
+
+    def reads(self, source: Any) -> bool:
+        """Return whether the source is one of them."""
+        return arrow.is_stream(source)
+
+    def open(self, source: Any, form: Description, threads: int) -> Pieces:
+        """Return its rows in pieces."""
+        return arrow.in_pieces(source, threads)
+
+
+class UnknownFiles:
+    """Paths that no other reader takes."""
+
+    def reads(self, source: Any) -> bool:
+        """Return whether the source is a path."""
+        return isinstance(source, str | Path)
+
+    def open(self, source: str | Path, form: Description, threads: int) -> Table:
+        """Raise an error that lists what can be read."""
+        path = Path(source).expanduser()
+        known = ", ".join((*TEXT, *ARRAYS, *PARQUET, *IPC))
+        raise FileError(
+            f"{path} ends in {path.suffix!r}; files ending in {known} can be read. Convert it, or pass a DataFrame."
+        )
+
+
+class ArrayFiles:
+    """Files of NumPy."""
+
+    def reads(self, source: Any) -> bool:
+        """Return whether the source is a .npy or .npz file."""
+        return _kind_of_file(source) in ARRAYS
+
+    def open(self, source: str | Path, form: Description, threads: int) -> Table:
+        """Return the array, with the names that a .npz file may hold."""
+        path = Path(source).expanduser()
+        return ARRAYS[path.suffix.lower()](path)
+
+
+class TextFiles:
+    """Text files that are small enough to be read as a whole."""
+
+    def reads(self, source: Any) -> bool:
+        """Return whether the source is one text file, not large."""
+        return _kind_of_file(source) in TEXT and not _is_large_text(Path(source).expanduser())
+
+    def open(self, source: str | Path, form: Description, threads: int) -> Table:
+        """Return its numbers and names."""
+        return read_text(Path(source).expanduser(), form)
+
+
+class FilesInPieces:
+    """Parquet, Feather and Arrow files, large text files, and several files together."""
+
+    def reads(self, source: Any) -> bool:
+        """Return whether the source is a list of paths, a folder, a pattern that matches, or one such file."""
+        kind = _kind_of_file(source)
+        if kind is None:
+            return is_path(source)
+        return kind in (*PARQUET, *IPC) or (kind in TEXT and _is_large_text(Path(source).expanduser()))
+
+    def open(self, source: Any, form: Description, threads: int) -> Pieces:
+        """Return the rows of all files, one after the other."""
+        return _in_pieces(files_of(source), form)
+
+
+READERS: list[Reader] = [
+    Arrays(),
+    Frames(),
+    Tables(),
+    DaskCollections(),
+    ArrowStreams(),
+    UnknownFiles(),
+    ArrayFiles(),
+    TextFiles(),
+    FilesInPieces(),
+]
+"""The readers. They are asked from the last to the first, so that one you append comes before those of rfdag."""
+
+
+def _kind_of_file(source: Any) -> str | None:
+    """Return the ending of one file, which need not exist; None for a folder, a pattern, a list or no path at all."""
+    if not isinstance(source, str | Path):
         return None
-    if not form.is_plain_text:
-        raise OptionError("delimiter, decimal and header belong to a text file; this input is not a path.")
-    return arrow.from_stream(source, threads) if arrow.is_stream(source) else partitions.Partitions(source)
+    path = Path(source).expanduser()
+    return None if path.is_dir() or _matching(path) else path.suffix.lower()
 
 
-def _open_path(path: Path, form: Description) -> Source | None:
-    if path.is_dir():
-        return _joined(_inside(path), form)
-    if not path.exists() and (found := sorted(glob.glob(str(path), recursive=True))):
-        return _joined([Path(name) for name in found], form)
-    return _joined([path], form) if path.suffix.lower() in (*PARQUET, *IPC) or _is_large_text(path) else None
+def _matching(pattern: Path) -> list[Path]:
+    """Return the files that a pattern matches; none if it is the path of a file itself."""
+    return [] if pattern.exists() else [Path(name) for name in sorted(glob.glob(str(pattern), recursive=True))]
 
 
 def _is_large_text(path: Path) -> bool:
-    if path.suffix.lower() not in TEXT or not path.exists() or find_spec("pyarrow") is None:
+    if not path.exists() or find_spec("pyarrow") is None:
         return False
     return path.stat().st_size >= TEXT_IN_PIECES_FROM
 
@@ -86,7 +271,7 @@ def _inside(folder: Path) -> list[Path]:
     return found
 
 
-def _opened(path: Path, form: Description) -> File:
+def _open_file(path: Path, form: Description) -> File:
     kind = path.suffix.lower()
     if kind in TEXT:
         return TextFile(path, form)
@@ -99,15 +284,15 @@ def _opened(path: Path, form: Description) -> File:
         return arrow.ParquetFile(path) if kind in PARQUET else arrow.IpcFile(path)
 
 
-def _joined(paths: list[Path], form: Description) -> Source:
-    """Return the rows of several files, one after the other, as one source."""
-    files = [_opened(path, form) for path in paths]
+def _in_pieces(paths: list[Path], form: Description) -> Pieces:
+    """Return the rows of several files, one after the other, as one stream."""
+    files = [_open_file(path, form) for path in paths]
     first = files[0]
     for file in files[1:]:
-        _refuse_other_columns(first, file)
+        _check_same_columns(first, file)
     counts = [file.rows for file in files]
     nulls = [file.nulls() for file in files]
-    return Source(
+    return Pieces(
         first.names,
         chain.from_iterable(file.pieces(first.names) for file in files),
         sum(file.weight for file in files),
@@ -117,7 +302,7 @@ def _joined(paths: list[Path], form: Description) -> Source:
     )
 
 
-def _refuse_other_columns(first: File, file: File) -> None:
+def _check_same_columns(first: File, file: File) -> None:
     lacking = [name for name in first.names if name not in set(file.names)]
     extra = [name for name in file.names if name not in set(first.names)]
     if lacking or extra:

@@ -9,7 +9,7 @@ from typing import Any
 
 from rfdag.errors import FileError, OptionError
 from rfdag.knowledge.knowledge import Knowledge
-from rfdag.result.storage import decode_name, encode_name
+from rfdag.runtime.names import decode_name, encode_name
 
 SECTIONS = ("addtemporal", "forbiddirect", "requiredirect")
 UNREAD = ("forbiddengroup", "requiredgroup")

@@ -9,7 +9,7 @@ from typing import Any
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.gpu import DeviceMoments
 from rfdag.evidence.moments import Moments
-from rfdag.input.reading import read
+from rfdag.evidence.reading import read_evidence
 from rfdag.methods.blocks import Blocks
 from rfdag.methods.preflight import Preflight
 from rfdag.methods.settings import Settings
@@ -20,7 +20,7 @@ def gather(data: Any, names: Sequence[Hashable] | None, settings: Settings, thre
     """Return the evidence in the input: read, checked, and no larger than what fits."""
     preflight = Preflight(settings, threads, bar.say)
     description = settings.description
-    return read(
+    return read_evidence(
         data,
         input=description.input,
         n_samples=description.n_samples,
@@ -31,6 +31,6 @@ def gather(data: Any, names: Sequence[Hashable] | None, settings: Settings, thre
         report=bar.stage("Reading"),
         in_blocks=preflight.in_blocks,
         blocks=partial(Blocks, asked=settings.estimation.blocks is True),
-        moments=DeviceMoments.from_data if settings.running.device == "cuda" else Moments.from_data,
+        moments=DeviceMoments if settings.running.device == "cuda" else Moments,
         tolerance=description.tolerance,
     )

@@ -161,5 +161,5 @@ def _columns(moments: Moments | None, rows: Rows | None, explained: Any, shown: 
     if rows is not None:
         for name in ("lowest", "highest", "skewness", "kurtosis"):
             columns[name] = rounded(getattr(rows, name)[shown])
-        columns["distinct"] = rows.distinct[shown].tolist()
+        columns |= {"distinct": rows.distinct[shown].tolist(), "distinct_up_to": rows.distinct_up_to}
     return columns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import OptionError
+from rfdag.input.checks import check_columns, check_complete, check_no_moments, check_rows
 from rfdag.input.description import Description
-from rfdag.input.reading import in_memory, places_of
-from rfdag.input.text import Table
+from rfdag.input.reading import check_has_rows, places_of, read
+from rfdag.input.sources import files_of
+from rfdag.input.table import Stream, Table
+from rfdag.report.shapes import Shapes, values_per_column
 from rfdag.wording import counted
 
 if TYPE_CHECKING:
@@ -29,74 +32,85 @@ class Rows:
     """Shape of every column's distribution.
 
     ``skewness`` and ``kurtosis`` (that of a Gaussian is 0) are those of the standardised column, ``distinct`` counts
-    its different values, ``lowest`` and ``highest`` are its extremes.
+    its different values, those of data that are read in pieces only up to ``distinct_up_to``, ``lowest`` and
+    ``highest`` are its extremes.
     """
 
     hash: str
     skewness: Floats
     kurtosis: Floats
     distinct: NDArray[np.int64]
+    distinct_up_to: int | None
     lowest: Floats
     highest: Floats
 
     @classmethod
     def of(cls, data: Any, result: Result, form: Description | None = None) -> Rows:
-        """Return what the data say of the columns of the result; raise if they are others."""
-        table = in_memory(data, form=form)
-        n, p = table.values.shape
-        if p != len(result.names) or (result.n_samples is not None and n != result.n_samples):
-            rows = "exact input" if result.n_samples is None else counted(result.n_samples, "row")
-            raise OptionError(
-                f"data= has {counted(n, 'row')} and {counted(p, 'column')}, the result {rows} and "
-                f"{counted(len(result.names), 'variable')}; pass the data that the result was learnt from, or leave "
-                "data out."
-            )
+        """Return what the data show of the columns of the result; raise if they are other data.
+
+        Data that are read in pieces are read once more, and never are in memory as a whole.
+        """
+        check_has_rows(data)
+        found = read(data, form)
+        check_columns(found.names)
+        if found.rows is not None:
+            check_rows(found.rows)
+            _check_size(found.rows, found, result)
+        digest = hashlib.sha256()
+        files = files_of(data)
+        for piece in _bytes_in(files):
+            digest.update(piece)
+        if not files:
+            digest.update(repr(tuple(map(str, found.names))).encode(errors="surrogatepass"))
+        if isinstance(found, Table):
+            check_no_moments(found.values, rows_needed=True)
+            if not files:
+                for piece in _bytes_of(found.values):
+                    digest.update(piece)
+            shapes, up_to = Shapes.of_table(found.values), None
+        else:
+
+            def of(block: Floats) -> Shapes:
+                # One thread reads, so that blocks come in the order of the rows.
+                if not files:
+                    digest.update(np.ascontiguousarray(block, "<f8").tobytes())
+                return Shapes.of(block)
+
+            shapes, up_to = found.fold(of, Shapes.joined), values_per_column(len(found.names))
+            check_complete(found.names, shapes.missing.tolist(), shapes.infinite.tolist())
+            _check_size(shapes.count, found, result)
         # Names that the result does not have are those that learn(…, names=…) replaced.
-        places = places_of(result.names, table, data) or range(p)
-        shapes = [_shape(table.values[:, at]) for at in places]
-        skewness, kurtosis, distinct, lowest, highest = map(np.array, zip(*shapes, strict=True))
-        return cls(_hash(data, table), skewness, kurtosis, distinct, lowest, highest)
+        places = places_of(result.names, found, data) or list(range(len(found.names)))
+        return cls(
+            digest.hexdigest(),
+            shapes.skewness[places],
+            shapes.kurtosis[places],
+            shapes.distinct[places],
+            up_to,
+            shapes.lowest[places],
+            shapes.highest[places],
+        )
 
 
-def files_of(data: Any) -> list[Path]:
-    """Return the files that data are read from; none if they are not files.
-
-    >>> files_of("a.csv"), files_of([[1.0]])
-    ([PosixPath('a.csv')], [])
-    """
-    if isinstance(data, str | Path):
-        path = Path(data).expanduser()
-        return sorted(entry for entry in path.iterdir() if entry.is_file()) if path.is_dir() else [path]
-    if isinstance(data, list | tuple) and data and all(isinstance(entry, str | Path) for entry in data):
-        return [Path(entry).expanduser() for entry in data]
-    return []
+def _check_size(rows: int, found: Table | Stream, result: Result) -> None:
+    columns = len(found.names)
+    if columns != len(result.names) or (result.n_samples is not None and rows != result.n_samples):
+        expected = "exact input" if result.n_samples is None else counted(result.n_samples, "row")
+        raise OptionError(
+            f"data= has {counted(rows, 'row')} and {counted(columns, 'column')}, the result {expected} and "
+            f"{counted(len(result.names), 'variable')}; pass the data that the result was learnt from, or leave "
+            "data out."
+        )
 
 
-def _hash(data: Any, table: Table) -> str:
-    digest = hashlib.sha256()
-    for piece in _bytes_of(data, table):
-        digest.update(piece)
-    return digest.hexdigest()
-
-
-def _bytes_of(data: Any, table: Table) -> Iterator[bytes]:
-    files = files_of(data)
+def _bytes_in(files: Iterable[Path]) -> Iterator[bytes]:
     for path in files:
         with open(path, "rb") as handle:
             while piece := handle.read(CELLS_AT_ONCE):
                 yield piece
-    if not files:
-        yield repr(tuple(map(str, table.names))).encode(errors="surrogatepass")
-        step = max(1, CELLS_AT_ONCE // len(table.names))
-        for start in range(0, len(table.values), step):
-            yield np.ascontiguousarray(table.values[start : start + step], "<f8").tobytes()
 
 
-def _shape(column: Floats) -> tuple[float, float, int, float, float]:
-    lowest, highest = float(column.min()), float(column.max())
-    # Near 1 first, so that fourth powers neither overflow nor vanish.
-    centred = column / max(abs(lowest), abs(highest))
-    centred = centred - centred.mean()
-    centred /= np.sqrt((centred**2).mean())
-    skewness, kurtosis = float((centred**3).mean()), float((centred**4).mean()) - 3
-    return skewness, kurtosis, len(np.unique(column)), lowest, highest
+def _bytes_of(values: NDArray[Any]) -> Iterator[bytes]:
+    step = max(1, CELLS_AT_ONCE // values.shape[1])
+    for start in range(0, len(values), step):
+        yield np.ascontiguousarray(values[start : start + step], "<f8").tobytes()

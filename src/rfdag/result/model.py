@@ -12,7 +12,7 @@ from scipy.sparse import eye_array, issparse, lil_array
 from scipy.sparse.linalg import spsolve
 
 from rfdag.errors import DataError, OptionError, listed
-from rfdag.input.text import Table
+from rfdag.input.table import Table
 from rfdag.runtime.notebook import ShownInNotebooks
 from rfdag.simulate import LinearSEM, Seed
 from rfdag.simulate import sample as sample_centred
@@ -185,11 +185,11 @@ class LinearModel(ShownInNotebooks):
 
     def _aligned(self, data: Any) -> Floats:
         """Return the rows with their columns in the order of the model."""
-        from rfdag.input.checks import refuse_unusable
+        from rfdag.input.checks import check_usable
         from rfdag.input.reading import as_table, is_numbered, places_of
 
         table = as_table(data)
-        refuse_unusable(table)
+        check_usable(table)
         places = places_of(self.names, table, data)
         if places is not None:
             return table.values[:, places]

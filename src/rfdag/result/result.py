@@ -241,9 +241,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
         most = int(graph.sum(axis=0).max(initial=0))
         if most > self.n_samples - 2:
             raise DataError(f"A variable of this DAG has {most} parents, too many for {self.n_samples} rows.")
-        # Both divide by n then.
-        total = self.moments.scales**2 * (self.n_samples - 1) / self.n_samples
-        shares = self.moments.regressions(graph).variances / total
+        shares = self.moments.regressions(graph).variances / self.moments.variances
         price = price_of_edge(self.n_samples, len(self.names), self.penalty, self.gamma)
         return float(self.n_samples * np.log(shares).sum() + price * graph.sum())
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import math
 from collections.abc import Callable, Hashable
@@ -21,6 +20,7 @@ from rfdag.graphs.sparse import entries_at
 from rfdag.methods.settings import Settings
 from rfdag.orders.path import PathPoint
 from rfdag.orders.portfolio import Attempt
+from rfdag.runtime.names import decode_name, encode_name
 
 if TYPE_CHECKING:
     from rfdag.result.result import Result
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 FORMAT = "rfdag-result"
 VERSION = 3
 ARRAYS = ("factor", "means", "scales", "partial")
+NUMBERS = ("kind", "tolerance", "ddof")
 Content = TypeVar("Content")
 
 
@@ -154,53 +155,6 @@ def decode(content: dict[str, Any]) -> Result:
     )
 
 
-def encode_name(name: Hashable) -> Any:
-    """Return a column's name as what JSON can hold."""
-    if isinstance(name, np.generic):
-        name = name.item()
-    if name is None or isinstance(name, str | bool | int):
-        return name
-    if isinstance(name, float) and math.isfinite(name):
-        return name
-    if isinstance(name, tuple):
-        return {"tuple": [encode_name(part) for part in name]}
-    if isinstance(name, datetime.datetime) and datetime.datetime.fromisoformat(name.isoformat()) == name:
-        return {"datetime": name.isoformat()}
-    if type(name) is datetime.date:
-        return {"date": name.isoformat()}
-    raise FileError(
-        f"The name {name!r} is a {type(name).__name__}, which JSON cannot hold; rename the column to text, a number, "
-        "a date or a tuple of these."
-    )
-
-
-def decode_name(name: Any) -> Hashable:
-    """Return the name that `encode_name` wrote."""
-    match name:
-        case {"tuple": list(parts), **rest} if not rest:
-            return tuple(map(decode_name, parts))
-        case {"date": str(text), **rest} if not rest:
-            return _parsed(datetime.date, text)
-        case {"datetime": str(text), **rest} if not rest:
-            return _parsed(datetime.datetime, text)
-        case dict():
-            raise FileError(
-                f"Found {name!r} in place of a column's name; that is text or a number, or one of the objects "
-                "{'tuple': [...]}, {'date': '2024-12-31'} and {'datetime': '2024-12-31T12:00:00'}."
-            )
-    result: Hashable = name
-    return result
-
-
-def _parsed(kind: type[datetime.date], text: str) -> datetime.date:
-    try:
-        return kind.fromisoformat(text)
-    except ValueError:
-        raise FileError(
-            f"Found the {kind.__name__} {text!r} in a column's name; it is written as in ISO 8601."
-        ) from None
-
-
 def _encode_trace(trace: Trace) -> dict[str, Any]:
     encoded: dict[str, Any] = {}
     for entry in fields(trace):
@@ -243,7 +197,7 @@ def _encode_moments(moments: Moments | None) -> dict[str, Any] | None:
     if moments is None:
         return None
     arrays = {name: getattr(moments, name) for name in ARRAYS}
-    return {"kind": moments.kind, "tolerance": moments.tolerance} | {
+    return {name: getattr(moments, name) for name in NUMBERS} | {
         name: None if array is None else array.tolist() for name, array in arrays.items()
     }
 
@@ -258,4 +212,4 @@ def _decode_moments(
         raise KeyError(f"moments lack {listed(sorted(missing))}")
     arrays: dict[str, Any] = {name: content.get(name) for name in ARRAYS}
     arrays = {name: None if array is None else np.array(array) for name, array in arrays.items()}
-    return Moments(names=names, n_samples=n_samples, kind=content["kind"], tolerance=content["tolerance"], **arrays)
+    return Moments(names=names, n_samples=n_samples, **arrays, **{name: content[name] for name in NUMBERS})

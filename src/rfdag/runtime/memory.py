@@ -16,17 +16,17 @@ CGROUPS = (
         "/sys/fs/cgroup/memory/memory.stat",
     ),
 )
-"""Where containers tell their limit, their use, and how much of that is only a cache of files; in both versions."""
+"""Files with the limit of a container, its use, and how much of that is only a cache of files; in both versions."""
 
 
 TRIFLE = 2**26
-"""Bytes that are always there: to look at what is free takes longer than a beam of that size."""
+"""Bytes that count as always free: looking up the free memory takes longer than a beam of that size."""
 
 
 def available_memory() -> float:
-    """Return the bytes of memory free for use, or infinity where nothing says.
+    """Return the bytes of memory free for use, or infinity where that is not known.
 
-    The least counts of what the system has left, what a container may still take, and what a limit on the address
+    That is the least of what the system has left, what a container may still take, and what a limit on the address
     space of this process leaves.
     """
     return min(_left_to_the_system(), _left_to_the_container(), _left_to_the_process())

@@ -1,4 +1,4 @@
-"""A progress bar for runs longer than two seconds, silent when nobody is watching."""
+"""A progress bar for runs longer than two seconds, silent where there is no terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PATIENCE = 2.0
 
 
 class Progress:
-    """Tells how far a run is.
+    """Shows how far a run is.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Progress:
             Console(stderr=True).print(f"[dim]{message}[/dim]", highlight=False)
 
     def compiling(self, message: str) -> None:
-        """Show a line as `say` does, and tell in the label of every stage from here on that kernels are compiled."""
+        """Show a line as `say` does, and mention in the label of every later stage that kernels are compiled."""
         self._compiles = True
         self.say(message)
 

@@ -14,7 +14,11 @@ function showHealth() {
     return;
   }
   const variables = health.columns.variable;
-  const cell = (name, at) => (name === "explained" ? `${(100 * health.columns[name][at]).toFixed(1)} %` : figure(health.columns[name][at]));
+  const cell = (name, at) => {
+    const value = health.columns[name][at];
+    if (name === "distinct" && value === health.columns.distinct_up_to) return `${figure(value)} or more`;
+    return name === "explained" ? `${(100 * value).toFixed(1)} %` : figure(value);
+  };
   body.append(make("h3", { text: "Columns" }));
   if (variables.length < health.columns_in_all) body.append(make("p", { class: "hint", text: `The ${variables.length} most conspicuous of ${health.columns_in_all}.` }));
   body.append(tableOf(["variable", ...known.map((name) => [COLUMNS[name], 1])], variables.map((variable, at) => [link(variable), ...known.map((name) => cell(name, at))])));

@@ -113,14 +113,14 @@ def _on_own_data(
     as_json: bool,
 ) -> None:
     from rfdag.evidence.moments import Moments
-    from rfdag.input.checks import refuse_unusable
+    from rfdag.input.checks import check_usable
     from rfdag.input.reading import as_table
     from rfdag.runtime.progress import Progress
     from rfdag.studies.bench import harness, tables
     from rfdag.studies.bench.workloads import Drawn, Workload
 
     table = as_table(data)
-    refuse_unusable(table)
+    check_usable(table)
     # This refuses constant columns by name, before a contender stumbles over them.
     Moments.from_data(table.values, table.names)
     true = None if truth is None else read_truth(truth, table.names)

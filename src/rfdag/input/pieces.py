@@ -1,4 +1,4 @@
-"""Data read in pieces, several at a time: what does not fit into memory is summed up without ever being there."""
+"""Rows that are read in pieces, several at a time: tables that do not fit into memory are never there as a whole."""
 
 from __future__ import annotations
 
@@ -8,21 +8,14 @@ from collections import deque
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+from rfdag.input.table import Floats, Folded, joined_in_pairs, of_nothing
+from rfdag.runtime.threads import one_blas_thread
 
-from rfdag.evidence.summary import Summary, joined_in_pairs
-
-Floats = NDArray[np.float64]
-
-CELLS_PER_BLOCK = 2**21
-"""Numbers in memory at a time, for each thread: 16 megabytes. Wide tables take as many rows as columns."""
-
-MANY = 2**16
+ANY_NUMBER = 2**16
 """As many threads as there are."""
 
 
@@ -34,8 +27,8 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Source:
-    """Columns with names whose rows come in pieces.
+class Pieces:
+    """Named columns whose rows come in pieces: a `rfdag.input.table.Stream`.
 
     Attributes
     ----------
@@ -47,10 +40,12 @@ class Source:
         That of all pieces together, if known.
     rows
         Number of rows, if known before they are read.
-    readers
-        How many threads may read at the same time.
     missing
         Number of missing values of each column, where that is known before; empty or zeros where not.
+    readers
+        How many threads may read at the same time.
+    in_memory
+        Whether the rows are in memory already, and are only converted in pieces.
     """
 
     names: tuple[Hashable, ...]
@@ -58,23 +53,31 @@ class Source:
     weight: float | None
     rows: int | None = None
     missing: tuple[int, ...] = ()
-    readers: int = MANY
+    readers: int = ANY_NUMBER
+    in_memory: bool = False
 
-    def summarise(self, threads: int = 1, report: Callable[[float], None] = lambda share: None) -> Summary:
-        """Read all rows once and return their summary.
+    def renamed(self, names: tuple[Hashable, ...]) -> Pieces:
+        """Return the same columns under other names."""
+        return replace(self, names=names)
 
-        At most one piece per thread is in memory, and one more. The summary does not depend on the number of threads:
-        pieces are joined in their own order.
+    def fold(
+        self,
+        of: Callable[[Floats], Folded],
+        join: Callable[[Folded, Folded], Folded],
+        threads: int = 1,
+        report: Callable[[float], None] = lambda share: None,
+    ) -> Folded:
+        """Return what ``of`` makes of blocks of rows and ``join`` of neighbouring blocks.
+
+        At most one piece per thread is in memory, and one more. See `rfdag.input.table.Stream.fold`.
         """
         # Threads belong to pieces here; those of BLAS would only be in their way.
-        from rfdag.runtime.threads import one_blas_thread
-
         with (
             one_blas_thread(),
-            closing(_summaries(self.pieces, min(threads, self.readers))) as summaries,
+            closing(_folded_pieces(self.pieces, of, join, min(threads, self.readers))) as folded,
         ):
-            summary = joined_in_pairs(_reported(summaries, self.weight, report))
-        return Summary.of(np.empty((0, len(self.names)))) if summary is None else summary
+            whole = joined_in_pairs(_reported(folded, self.weight, report), join)
+        return of_nothing(of, len(self.names)) if whole is None else whole
 
 
 class File(ABC):
@@ -101,53 +104,54 @@ class File(ABC):
 
     def readers(self) -> int:
         """Return how many threads may read it at the same time."""
-        return MANY
+        return ANY_NUMBER
 
     def nulls(self) -> dict[Hashable, int]:
-        """Return how many missing values its columns have, where there are any and the file says so."""
+        """Return how many missing values its columns have, where there are any and the file counts them."""
         return {}
 
 
 class _Stopped(Exception):
-    """The scan was ended from outside."""
-
-
-def rows_per_block(columns: int) -> int:
-    """Return how many rows are read and factorised at a time.
-
-    >>> rows_per_block(128), rows_per_block(10_000)
-    (16384, 10000)
-    """
-    return max(CELLS_PER_BLOCK // max(columns, 1), columns, 1)
+    """The reading was ended from outside."""
 
 
 def _reported(
-    summaries: Iterable[tuple[Summary, float]], total: float | None, report: Callable[[float], None]
-) -> Iterator[Summary]:
+    parts: Iterable[tuple[Folded, float]], total: float | None, report: Callable[[float], None]
+) -> Iterator[Folded]:
     done = 0.0
-    for summary, weight in summaries:
+    for part, weight in parts:
         done += weight
         if total:
             report(min(done / total, 1.0))
-        yield summary
+        yield part
 
 
-def _summaries(pieces: Iterable[Piece], threads: int) -> Generator[tuple[Summary, float]]:
-    """Yield the summary and weight of each piece, in order."""
+def _folded_pieces(
+    pieces: Iterable[Piece],
+    of: Callable[[Floats], Folded],
+    join: Callable[[Folded, Folded], Folded],
+    threads: int,
+) -> Generator[tuple[Folded, float]]:
+    """Yield what the rows of each piece fold to, with the weight of the piece, in order."""
     stop = threading.Event()
 
-    def work(piece: Piece) -> Summary | None:
-        return joined_in_pairs(_summary(block, stop) for block in piece.blocks())
+    def of_block(block: Floats) -> Folded:
+        if stop.is_set():
+            raise _Stopped
+        return of(block)
 
-    def finished(summary: Summary | None, piece: Piece) -> Iterator[tuple[Summary, float]]:
-        if summary is not None:
-            yield summary, piece.weight
+    def work(piece: Piece) -> Folded | None:
+        return joined_in_pairs(map(of_block, piece.blocks()), join)
+
+    def finished(part: Folded | None, piece: Piece) -> Iterator[tuple[Folded, float]]:
+        if part is not None:
+            yield part, piece.weight
 
     if threads == 1:
         for piece in pieces:
             yield from finished(work(piece), piece)
         return
-    ahead: deque[tuple[Future[Summary | None], Piece]] = deque()
+    ahead: deque[tuple[Future[Folded | None], Piece]] = deque()
     with ThreadPoolExecutor(threads, thread_name_prefix="rfdag-read") as pool:
         try:
             for piece in pieces:
@@ -165,9 +169,3 @@ def _summaries(pieces: Iterable[Piece], threads: int) -> Generator[tuple[Summary
             stop.set()
             for future, _ in ahead:
                 future.cancel()
-
-
-def _summary(block: Floats, stop: threading.Event) -> Summary:
-    if stop.is_set():
-        raise _Stopped
-    return Summary.of(block)

@@ -1,0 +1,176 @@
+"""From a source to the evidence in it: moments of rows or of a matrix, the oracle of a DAG, sparse arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from rfdag.errors import OptionError, keyword
+from rfdag.evidence.evidence import Evidence
+from rfdag.evidence.moments import Moments
+from rfdag.evidence.oracle import Oracle
+from rfdag.evidence.sparse import as_sparse, read_sparse
+from rfdag.evidence.summary import Summary
+from rfdag.input.checks import (
+    check_columns,
+    check_complete,
+    check_no_moments,
+    check_not_empty,
+    check_rows,
+    check_usable,
+    checked_names,
+)
+from rfdag.input.description import Description
+from rfdag.input.frames import with_rows_like_columns
+from rfdag.input.graphs import from_networkx, is_networkx
+from rfdag.input.reading import as_table, gathered, read
+from rfdag.input.table import Stream, Table
+
+
+def read_evidence(
+    source: Any,
+    *,
+    input: str = "data",
+    n_samples: int | None = None,
+    names: Sequence[Hashable] | None = None,
+    form: Description | None = None,
+    check_size: Callable[[int, int], None] = lambda rows, columns: None,
+    threads: int = 1,
+    report: Callable[[float], None] = lambda share: None,
+    in_blocks: Callable[[int], bool] = lambda columns: False,
+    blocks: Callable[[NDArray[Any], tuple[Hashable, ...]], Evidence] = Moments.from_data,
+    moments: type[Moments] = Moments,
+    tolerance: float = 1e-8,
+) -> Evidence:
+    """Return the evidence in a source.
+
+    Parameters
+    ----------
+    source
+        Rows, a matrix or a DAG, in any form that `rfdag.learn` takes; evidence passes through.
+    input, n_samples, tolerance, names
+        As in `rfdag.learn`.
+    form
+        How a text file is written.
+    check_size
+        Called with the number of rows and columns before any costly work, and may raise; after reading where the
+        number of rows is not known before.
+    threads, report
+        How many threads read what comes in pieces, and what is called with the share done.
+    in_blocks
+        Whether so many columns are to be learnt in blocks.
+    blocks
+        What makes evidence of numbers and names that are.
+    moments
+        The class that makes moments: `rfdag.evidence.gpu.DeviceMoments` for those on a GPU.
+
+    Returns
+    -------
+    Evidence
+        Moments of data or of a matrix, the oracle of a DAG, sparse evidence, or the evidence to find blocks in.
+
+    Examples
+    --------
+    >>> read_evidence([[0.0, 1.0], [1.0, 3.0], [2.0, 2.0]], names=["a", "b"]).correlation
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+    if isinstance(source, Evidence):
+        if source.n_samples is not None and not source.sparse:
+            check_size(source.n_samples, len(source.names))
+        return source
+    if input == "data":
+        rows = read(source, form, names, threads)
+        make = blocks if in_blocks(len(rows.names)) else None
+        if make is not None and not rows.in_memory:
+            raise OptionError(
+                f"Found {len(rows.names)} columns that are read in pieces; blocks of columns are found in a table in "
+                f"memory. Pass an array or a frame, or {keyword('blocks', False)} if a matrix of all columns fits into "
+                "memory."
+            )
+        # A square table is no larger than what is computed from it, and may turn out to be a matrix of moments.
+        if make is not None or rows.rows == len(rows.names):
+            rows = _gathered(rows)
+        if isinstance(rows, Table):
+            return _of_table(rows, check_size, make, moments)
+        return _of_stream(rows, check_size, threads, report, moments)
+    sparse = as_sparse(source)
+    if sparse is not None:
+        return read_sparse(sparse, input, n_samples, checked_names(tuple(range(sparse.shape[-1])), names), tolerance)
+    if input == "dag" and is_networkx(source):
+        source = from_networkx(source, names)
+    table = as_table(with_rows_like_columns(source), form)
+    table = table.renamed(checked_names(table.names, names))
+    check_usable(table)
+    return (
+        Oracle(table.values, table.names)
+        if input == "dag"
+        else _of_matrix(table, input, n_samples, tolerance, check_size)
+    )
+
+
+def _gathered(rows: Table | Stream) -> Table:
+    """Return all rows in memory, checked."""
+    table = gathered(rows)
+    if table is not rows:
+        check_usable(table)
+    return table
+
+
+def _of_table(
+    table: Table,
+    check_size: Callable[[int, int], None],
+    blocks: Callable[[NDArray[Any], tuple[Hashable, ...]], Evidence] | None,
+    moments: type[Moments],
+) -> Evidence:
+    """Return the moments of rows in memory, or the evidence of blocks if they are learnt in blocks."""
+    check_columns(table.names)
+    check_rows(table.rows)
+    check_no_moments(table.values)
+    if blocks is not None:
+        return blocks(table.values, table.names)
+    check_size(table.rows, len(table.names))
+    return moments.from_data(table.values, table.names)
+
+
+def _of_stream(
+    stream: Stream,
+    check_size: Callable[[int, int], None],
+    threads: int,
+    report: Callable[[float], None],
+    moments: type[Moments],
+) -> Moments:
+    """Return the moments of rows that are read in pieces; they are summed up on the CPU, whatever the device."""
+    columns = len(stream.names)
+    check_columns(stream.names)
+    if stream.rows is not None:
+        check_not_empty(stream.rows, columns)
+        check_rows(stream.rows)
+        check_size(stream.rows, columns)
+    summary = stream.fold(Summary.of, Summary.joined, threads, report)
+    check_not_empty(summary.count, columns)
+    check_complete(stream.names, summary.missing.tolist(), summary.infinite.tolist(), summary.incomplete)
+    check_rows(summary.count)
+    if stream.rows is None:
+        check_size(summary.count, columns)
+    return moments.from_summary(summary, stream.names)
+
+
+def _of_matrix(
+    table: Table, input: str, n_samples: int | None, tolerance: float, check_size: Callable[[int, int], None]
+) -> Moments:
+    """Return the moments that a matrix of them holds."""
+    check_columns(table.names)
+    if n_samples is not None:
+        check_size(n_samples, len(table.names))
+    elif input != "precision":
+        raise OptionError(
+            f"A {input} matrix does not say how many rows it comes from; pass {keyword('n_samples')}. (Only a "
+            "precision matrix may be exact.)"
+        )
+    if input == "precision":
+        return Moments.from_precision(table.values, n_samples, table.names, tolerance)
+    build = {"correlation": Moments.from_correlation, "covariance": Moments.from_covariance}[input]
+    return build(table.values, n_samples, table.names)

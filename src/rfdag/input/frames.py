@@ -1,0 +1,172 @@
+"""Data frames of any kind, arrays and nested lists as tables."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Hashable, Sequence
+from decimal import Decimal
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from rfdag.errors import DataError, GraphError, as_columns, listed, not_numbers
+from rfdag.input.checks import check_duplicates
+from rfdag.input.table import Stream, Table
+
+
+def is_frame(source: Any) -> bool:
+    """Return whether a source is a data frame, lazy or not, or an Arrow table or record batch.
+
+    >>> is_frame([[1.0, 2.0]])
+    False
+    """
+    if nw.dependencies.is_pandas_dataframe(source) or _is_arrow(source):
+        # Both allow a name twice, at which narwhals would stop here.
+        return True
+    return isinstance(nw.from_native(source, pass_through=True), nw.DataFrame | nw.LazyFrame)
+
+
+def from_frame(source: Any) -> Table:
+    """Return the numbers and column names of a data frame."""
+    if _is_arrow(source):
+        source = _whole_table(source)
+    if nw.dependencies.is_pandas_dataframe(source):
+        check_duplicates(list(source.columns))
+    elif nw.dependencies.is_pyarrow_table(source):
+        check_duplicates(source.column_names)
+    frame = nw.from_native(source)
+    return _from_columns(frame.collect() if isinstance(frame, nw.LazyFrame) else frame)
+
+
+def _is_arrow(source: Any) -> bool:
+    return type(source).__module__.startswith("pyarrow") and hasattr(source, "to_struct_array")
+
+
+def _whole_table(source: Any) -> Any:
+    """Return an Arrow table or record batch as a table, without the index that pandas hides in it."""
+    import pyarrow
+
+    table = source if isinstance(source, pyarrow.Table) else pyarrow.Table.from_batches([source])
+    return table.drop_columns([name for name in table.column_names if name.startswith("__index_level_")])
+
+
+def with_rows_like_columns(matrix: Any) -> Any:
+    """Return a square matrix; of a pandas frame whose rows are labelled, with its rows in the order of its columns."""
+    if not nw.dependencies.is_pandas_dataframe(matrix):
+        return matrix
+    import pandas
+
+    rows, columns = list(matrix.index), list(matrix.columns)
+    if rows == columns:
+        return matrix
+    check_duplicates(columns)
+    # Columns may be called 2, 0, 1: rows that only count from 0 are no labels, but those that were given are.
+    if len(rows) == len(columns) and set(rows) == set(columns) and not isinstance(matrix.index, pandas.RangeIndex):
+        return matrix.loc[columns]
+    if rows == list(range(len(rows))):
+        return matrix
+    stray = [name for name in rows if name not in columns] or rows
+    raise GraphError(
+        f"The rows of the frame are labelled {listed(stray)}, the columns {listed(columns)}. A graph or matrix needs "
+        "the same labels on both, or rows numbered from 0."
+    )
+
+
+def _from_columns(frame: nw.DataFrame[Any]) -> Table:
+    names = tuple(frame.columns)
+    if not names:
+        raise DataError("The data frame has no columns; it needs at least two.")
+    values = np.empty((len(frame), len(names)))
+    words: dict[Hashable, str] = {}
+    for at, name in enumerate(names):
+        column = frame.get_column(name)
+        if column.dtype.is_numeric() or column.dtype == nw.Boolean:
+            values[:, at] = column.cast(nw.Float64).to_numpy()
+        elif column.dtype == nw.Object and all(_is_number(entry) for entry in column.to_numpy()):
+            values[:, at] = column.to_numpy().astype(np.float64)
+        else:
+            words[name] = str(column.dtype).partition("(")[0]
+    if words:
+        raise not_numbers("These columns are", words)
+    return Table(values, names)
+
+
+def _is_number(entry: object) -> bool:
+    return entry is None or isinstance(entry, numbers.Real | Decimal)
+
+
+def from_array(source: Any) -> Table:
+    """Return the numbers of an array or nested list, whose columns are numbered from 0."""
+    if hasattr(source, "toarray"):
+        raise DataError(
+            f"Found a sparse {type(source).__name__}; as data, pass its .toarray(), which needs 8 bytes for every "
+            "entry. As input='precision' or input='dag' a sparse array is taken as it is."
+        )
+    try:
+        values = np.asarray(source)
+        if np.ma.isMaskedArray(source):
+            values = np.ma.filled(source.astype(np.float64), np.nan)
+    except ValueError:
+        raise DataError("The rows have different lengths; a table has the same columns in every row.") from None
+    if values.ndim == 0 and not isinstance(source, np.ndarray | np.generic):
+        found = "None" if source is None else f"an object of type {type(source).__name__}"
+        if isinstance(source, dict):
+            found = f"a dict with the keys {listed(source)}; pandas.DataFrame makes a frame of it"
+        raise DataError(
+            f"Found {found}. Data are a two-dimensional array or list, a data frame, or the path of a file."
+        )
+    if values.ndim != 2:
+        hint = " Reshape your data: X.reshape(-1, 1) makes a column." if values.ndim == 1 else ""
+        raise DataError(
+            f"Found an array of shape {values.shape}; expected 2D array with one row per sample and one column "
+            f"per variable.{hint}"
+        )
+    names = tuple(range(values.shape[1]))
+    if values.dtype.kind == "c":
+        raise DataError("Complex data not supported; pass real numbers.")
+    if values.dtype.kind not in "biuf":
+        values = _as_numbers(values)
+    return Table(values, names)
+
+
+def _as_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
+    numbers = np.empty(values.shape)
+    words: dict[int, object] = {}
+    for at in range(values.shape[1]):
+        try:
+            numbers[:, at] = values[:, at].astype(np.float64)
+        except (TypeError, ValueError) as problem:
+            words[at] = problem
+    if words:
+        raise DataError(
+            f"These columns are not numbers: {as_columns(words)} ({next(iter(words.values()))}). Drop them or encode "
+            "them: every argument must be a number."
+        )
+    return numbers
+
+
+def places_of(names: Sequence[Hashable], table: Table | Stream, source: Any) -> list[int] | None:
+    """Return where the named columns stand in a table read from a source; None if the source does not name them.
+
+    Columns of an array, or of a file without a header, are numbered: these numbers are places, not names, though
+    columns may be called 2, 0, 1.
+
+    >>> array = np.eye(3)
+    >>> places_of([2, 0, 1], from_array(array), array) is None
+    True
+    >>> named = Table(array, (0, 1, 2))
+    >>> places_of([2, 0, 1], named, named)
+    [2, 0, 1]
+    """
+    carries_names = isinstance(source, Table) or nw.dependencies.is_into_dataframe(source)
+    if is_numbered(table) and not carries_names:
+        return None
+    place = {name: at for at, name in enumerate(table.names)}
+    return [place[name] for name in names] if all(name in place for name in names) else None
+
+
+def is_numbered(table: Table | Stream) -> bool:
+    """Return whether the columns are called by their places, as those of an array are."""
+    return table.names == tuple(range(len(table.names)))

@@ -1,0 +1,146 @@
+"""Tables in memory, and the questions that everything with rows answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Folded = TypeVar("Folded")
+
+CELLS_PER_BLOCK = 2**21
+"""Numbers in a block of rows: 16 megabytes. Wide tables take as many rows as columns."""
+
+
+class Stream(Protocol):
+    """Named columns whose rows can be read once, from the first to the last.
+
+    Attributes
+    ----------
+    names
+        One name per column.
+    rows
+        Number of rows; None if it is not known before they are read.
+    missing
+        Number of missing values of each column where that is known before reading; empty or zeros where not.
+    in_memory
+        Whether the rows are in memory already.
+    """
+
+    @property
+    def names(self) -> tuple[Hashable, ...]: ...  # noqa: D102
+    @property
+    def rows(self) -> int | None: ...  # noqa: D102
+    @property
+    def missing(self) -> tuple[int, ...]: ...  # noqa: D102
+    @property
+    def in_memory(self) -> bool: ...  # noqa: D102
+
+    def renamed(self, names: tuple[Hashable, ...]) -> Self:
+        """Return the same columns under other names."""
+
+    def fold(
+        self,
+        of: Callable[[Floats], Folded],
+        join: Callable[[Folded, Folded], Folded],
+        threads: int = 1,
+        report: Callable[[float], None] = lambda share: None,
+    ) -> Folded:
+        """Read all rows once, and return what ``of`` makes of blocks of rows and ``join`` of neighbouring blocks.
+
+        ``of`` may overwrite the block. Both functions are pickled where other processes do the work. Blocks are joined
+        in pairs, pairs of pairs, and so on: the answer does not depend on ``threads``. With one thread, blocks come in
+        the order of the rows. ``report`` is called with the share of the rows done. Of no rows at all, ``of`` gets an
+        empty block.
+        """
+
+
+class Table(NamedTuple):
+    """Numbers with a name for each column.
+
+    A table is a stream as well, all of which is in memory.
+
+    Examples
+    --------
+    >>> table = Table(np.array([[1.0, 2.0], [3.0, 4.0]]), ("a", "b"))
+    >>> table.rows, table.names
+    (2, ('a', 'b'))
+    >>> table.fold(lambda block: block.sum(axis=0), np.add)
+    array([4., 6.])
+    """
+
+    values: NDArray[Any]
+    names: tuple[Hashable, ...]
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.values)
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """Empty: the values themselves tell."""
+        return ()
+
+    @property
+    def in_memory(self) -> bool:
+        """Always true."""
+        return True
+
+    def renamed(self, names: tuple[Hashable, ...]) -> Table:
+        """Return the same columns under other names."""
+        return Table(self.values, names)
+
+    def fold(
+        self,
+        of: Callable[[Floats], Folded],
+        join: Callable[[Folded, Folded], Folded],
+        threads: int = 1,
+        report: Callable[[float], None] = lambda share: None,
+    ) -> Folded:
+        """Return what ``of`` makes of blocks of rows and ``join`` of neighbouring blocks; see `Stream.fold`."""
+        step = rows_per_block(len(self.names))
+        copies = (
+            np.array(self.values[start : start + step], dtype=np.float64, order="F")
+            for start in range(0, self.rows, step)
+        )
+        folded = joined_in_pairs((of(copy) for copy in copies), join)
+        report(1.0)
+        return of_nothing(of, len(self.names)) if folded is None else folded
+
+
+def rows_per_block(columns: int) -> int:
+    """Return how many rows are read and worked on at a time.
+
+    >>> rows_per_block(128), rows_per_block(10_000)
+    (16384, 10000)
+    """
+    return max(CELLS_PER_BLOCK // max(columns, 1), columns, 1)
+
+
+def joined_in_pairs(parts: Iterable[Folded], join: Callable[[Folded, Folded], Folded]) -> Folded | None:
+    """Join parts pair by pair, pairs of pairs, and so on: in an order that depends on their number alone.
+
+    >>> joined_in_pairs("abcde", lambda first, second: f"({first}{second})")
+    '(((ab)(cd))e)'
+    """
+    waiting: list[tuple[int, Folded]] = []
+    for part in parts:
+        level = 0
+        while waiting and waiting[-1][0] == level:
+            part, level = join(waiting.pop()[1], part), level + 1
+        waiting.append((level, part))
+    if not waiting:
+        return None
+    _, last = waiting.pop()
+    while waiting:
+        last = join(waiting.pop()[1], last)
+    return last
+
+
+def of_nothing(of: Callable[[Floats], Folded], columns: int) -> Folded:
+    """Return what a fold makes of a table without rows."""
+    return of(np.empty((0, columns)))
