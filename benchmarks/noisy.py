@@ -1,6 +1,6 @@
 """How good the orders and DAGs of the hard rules are on data, beside three rulers.
 
-    python benchmarks/noisy.py [--graphs 20] [--seed 0]
+    python benchmarks/noisy.py [--graphs 20] [--seed 1]
 
 Rulers: the DAG that the true order induces at the same level, the empty graph and the complete one. Writes
 benchmarks/results/noisy.csv and docs/benchmarks.md.
@@ -82,7 +82,8 @@ def main() -> None:
     """Measure and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--graphs", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=0)
+    # Seed 0 is the search's own: NumPy draws the same from 0 and from [0, 0, 0].
+    parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     rows: list[dict[str, object]] = []
     for number, (shape, p, n, how) in enumerate(SETTINGS):

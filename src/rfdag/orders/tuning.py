@@ -111,8 +111,7 @@ Seeds not recorded. What it must hold, "auto" at most .005 of F1 below exact sco
 EXACT_P_IF_UNREFINED = 400
 """Number of variables up to which a search without refinement scores exactly, unless there are `EXACT_P_IF_REFINED`.
 
-Known of it is as much as of `EXACT_P_IF_REFINED`. With so few, an unrefined answer is wanted at once, and scores are
-lazy.
+Seeds not recorded, as for `EXACT_P_IF_REFINED`. With so few an unrefined answer is wanted at once, by lazy scores.
 """
 
 LAZY_STEPS = ((800, 32), (EXACT_P_IF_UNREFINED, 16), (EXACT_P_IF_REFINED, 5), (0, 2))
@@ -140,10 +139,10 @@ PLAUSIBLE_Z2_PER_EFOLD = 1.7
 """What `PLAUSIBLE_Z2` rises by per e-fold more than 100 predecessors, so that chance makes no more. Derived from χ²."""
 
 REINSERTIONS_BETWEEN_LOOKS = 16
-"""Variables reinserted between two looks at the deadline. Changes when a search ends, not what it finds."""
+"""Variables reinserted between two looks at the deadline; changes no answer without one. Not recorded."""
 
 PATH_GAMMA = 0.5
-"""γ of the extended BIC that compares the points of a path of penalties: the middle of Chen and Chen's range, 2008."""
+"""γ of the extended BIC that compares the points of a path of penalties: the choice of Chen and Chen, 2008."""
 
 # --- Restarts ---------------------------------------------------------------------------------------------------------
 
@@ -179,13 +178,13 @@ Chosen on seeds 77 and 78 of the sparse workloads.
 # --- The weakest edges ------------------------------------------------------------------------------------------------
 
 MARGIN_GAMMA = 0.25
-"""γ of the extended BIC that removes noise; the margin is what it adds to the price of an edge. Seeds 77 and 78."""
+"""γ of the extended BIC that removes noise; the margin is what it adds to a price. Chosen on seeds 77 and 78."""
 
 MARGINS_COMPARED = 5
 """Margins above the first that it is compared with. Chosen on seeds 77 and 78 of the sparse workloads."""
 
 MARGIN_CROWDING = 2.0
-"""How many times denser than further up edges must lie in the margin to be taken for noise. Seeds 77 and 78."""
+"""How many times denser than further up edges must lie in the margin to be noise. Chosen on seeds 77 and 78."""
 
 MARGIN_SELECTION = 3.0
 """How many times more edges than tests of all pairs give by chance can be noise: the search looks for them.
@@ -196,7 +195,7 @@ Chosen on seeds 77 and 78 of the sparse workloads.
 # --- Few rows ---------------------------------------------------------------------------------------------------------
 
 AVERAGED_MODELS = 8
-"""Models whose precision matrices are averaged: 4 did less and 16 little more on graphs that no benchmark reports."""
+"""Models that are averaged. Chosen on graphs that no benchmark reports, where 4 did less and 16 little more."""
 
 FEW_ROWS_PER_COLUMN = 1.25
 """Rows per column below which models are averaged: the sample's own partial correlations are noise. Not recorded."""
@@ -213,10 +212,10 @@ GSP_DEPTH = 4
 """Reversals in a row that may leave the number of edges as it is: the choice of GSP's authors."""
 
 MOST_VISITS_IN_VAIN = 20_000
-"""Families or DAGs that a covered-edge search visits in vain before it gives up. By run time; not recorded."""
+"""Families or DAGs that a covered-edge search visits in vain before it gives up. Not recorded."""
 
 LARGEST_P_FOR_EXACT = 16
-"""Variables up to which rule "sp" looks at every set of them. By time and memory: both double with each one more."""
+"""Variables up to which rule "sp" looks at every set of them. Chosen by time and memory: both double with each more."""
 
 # --- Estimates of time and memory -------------------------------------------------------------------------------------
 # Seconds are of one thread's processor time, over graphs of degree 8 with n = 2p; `python benchmarks/estimates.py`
@@ -226,31 +225,31 @@ SECONDS_WORTH_ANNOUNCING = 10.0
 """Expected seconds from which a run announces how long it will take. Not recorded."""
 
 ORDER_OF_PRODUCT = 384
-"""Order of the two matrices whose product compares machines."""
+"""Order of the two matrices whose product compares machines. Chosen to take milliseconds."""
 
 SECONDS_PER_PRODUCT = 2.8e-3
-"""Seconds of that product."""
+"""Seconds of that product. Measured."""
 
 SECONDS_PER_ROW_AND_PAIR = 9.6e-11
-"""Moments: seconds per row and p²."""
+"""Moments: seconds per row and p². Measured."""
 
 SECONDS_PER_PRECISION = 6.5e-11
-"""Partial correlations: seconds per p³."""
+"""Partial correlations: seconds per p³. Measured."""
 
 SECONDS_PER_ELIMINATION = 1.4e-9
-"""An elimination by hard counts: seconds per p³."""
+"""An elimination by hard counts: seconds per p³. Measured."""
 
 SECONDS_PER_BEAM_STATE = 4.5e-8
-"""One state of a beam, followed to the end: seconds per p to the power `POWER_OF_BEAM_STATE`."""
+"""One state of a beam, followed to the end: seconds per p to the power `POWER_OF_BEAM_STATE`. Measured."""
 
 POWER_OF_BEAM_STATE = 2.2
-"""Power of p with which the time of a state grows: less than 3, since scores are lazy."""
+"""Power of p with which the time of a state grows: less than 3, since scores are lazy. Measured."""
 
 SECONDS_PER_REFINED_ORDER = 1.1e-6
-"""Refining one order: seconds per p²."""
+"""Refining one order: seconds per p². Measured."""
 
 ORDERS_REFINED = 5
-"""Orders whose refinement takes as long as all of it: those of the beams, and the restarts of the best."""
+"""Orders whose refinement takes as long as all of it: those of the beams, and restarts. Measured."""
 
 ORDERS_SCORED = 0.1
 """The same where orders are scored and not refined. Not recorded."""
