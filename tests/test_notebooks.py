@@ -78,7 +78,7 @@ def cars():
 @pytest.fixture(scope="module")
 def hostile():
     dag = np.triu(np.ones((len(HOSTILE), len(HOSTILE)), int), 1)
-    return rfdag.learn(dag, input="dag", names=HOSTILE, rule="rfd")
+    return rfdag.learn(dag, input="dag", names=HOSTILE, method="rfd")
 
 
 def test_a_result_has_order_graph_strongest_edges_and_knowledge(cars):
@@ -117,17 +117,17 @@ def test_warnings_are_shown(cars):
 
 
 def test_no_edges_and_one_variable():
-    empty = rfdag.learn(np.zeros((3, 3)), input="dag", rule="rfd")
+    empty = rfdag.learn(np.zeros((3, 3)), input="dag", method="rfd")
     page = shown(empty)
     assert "No edges." in page.text
     assert page.count("svg") == page.count("table") == 0
-    assert "of 1 variable" in shown(rfdag.learn(np.zeros((1, 1)), input="dag", rule="rfd")).text
+    assert "of 1 variable" in shown(rfdag.learn(np.zeros((1, 1)), input="dag", method="rfd")).text
 
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_a_thousand_variables_take_little_room(sparse):
     dag = simulate.random_dag(1000, degree=3, rng=0)
-    found = rfdag.learn(csr_array(dag) if sparse else dag, input="dag", rule="rfd")
+    found = rfdag.learn(csr_array(dag) if sparse else dag, input="dag", method="rfd")
     html = found._repr_html_()
     assert len(html) < 200_000
     page = Page(html)
@@ -137,7 +137,7 @@ def test_a_thousand_variables_take_little_room(sparse):
 
 
 def test_very_large_results_are_not_looked_at_edge_by_edge(monkeypatch):
-    found = rfdag.learn(csr_array(simulate.random_dag(50, degree=3, rng=0)), input="dag", rule="rfd")
+    found = rfdag.learn(csr_array(simulate.random_dag(50, degree=3, rng=0)), input="dag", method="rfd")
     monkeypatch.setattr("rfdag.notebooks.views.DETAILED_UP_TO", 20)
     page = shown(found)
     assert f"{int(found.dag.sum())} edges; .edges and" in page.text

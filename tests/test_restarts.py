@@ -33,7 +33,7 @@ def scored(p, n=100, seed=4, constraints=None):
 
 def test_restarts_over_few_variables_find_the_best_dag():
     options = {"input": "correlation", "n_samples": 50}
-    best = rfdag.learn(small_correlation(), rule="sp", **options)
+    best = rfdag.learn(small_correlation(), method="sp", **options)
     assert best.score == pytest.approx(-86.92, abs=0.01)
     found = rfdag.learn(small_correlation(), restarts=200, **options)
     assert found.score == pytest.approx(best.score, abs=1e-6)

@@ -27,7 +27,7 @@ ODD_NAMES = ['<b>"q"</b>', "back\\slash", "new\nline", "émoji 🦊", ("a", 1), 
 
 @pytest.fixture(scope="module")
 def result():
-    return rfdag.learn(rfdag.datasets.sachs_path(), rule="rfd")
+    return rfdag.learn(rfdag.datasets.sachs_path(), method="rfd")
 
 
 def assert_same(first, second):
@@ -82,7 +82,7 @@ def test_save_and_load_exact_precision(tmp_path):
 def test_numpy_numbers_as_options_can_be_saved(tmp_path):
     rows = np.random.default_rng(1).normal(size=(50, 4))
     found = rfdag.learn(
-        rows, rule="rfd", depth=np.int64(2), alpha=np.float32(0.01), random_state=np.int64(3), n_jobs=np.int64(1)
+        rows, method="rfd", depth=np.int64(2), alpha=np.float32(0.01), random_state=np.int64(3), n_jobs=np.int64(1)
     )
     assert rfdag.load(found.save(tmp_path / "r.json")).settings == found.settings
     matrix = rfdag.learn(np.eye(3), input="correlation", n_samples=np.int64(30))
