@@ -12,13 +12,11 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rfdag.methods.whole import learn_whole
 
 import rfdag
 from measurement import Work, alternate
@@ -26,10 +24,8 @@ from report import ROOT, markdown, provenance, update_section, write_tables
 from rfdag.bootstrapping.frequencies import Bootstrap
 from rfdag.bootstrapping.resampling import Sampling, drawn_moments, standardised
 from rfdag.graphs import cpdag
-from rfdag.methods.settings import Settings
+from rfdag.methods.run import Run
 from rfdag.orders.portfolio import NARROWEST
-from rfdag.runtime.deadline import Deadline
-from rfdag.runtime.progress import Progress
 from rfdag.simulate import linear_sem, random_dag, sample, scale_free_dag, standardise
 
 Row = dict[str, Any]
@@ -100,7 +96,7 @@ def measure_beams(graphs: int, runs: int, seed: int) -> None:
             plain = rfdag.learn(data, gamma=0.0, progress=False)
             for number in range(runs):
                 for tally, width in ((narrow, NARROWEST), (wide, "auto")):
-                    tally.run(plain, data, number, replace(plain.settings, beam=width))  # type: ignore[arg-type]
+                    tally.run(plain, data, number, rfdag.Soft(gamma=0.0, beam=width))  # type: ignore[arg-type]
         difference = np.array(narrow.scores) - np.array(wide.scores)
         rows.append(
             {
@@ -131,7 +127,7 @@ class Tally:
         self.agreement: list[float] = []
         self.seconds = 0.0
 
-    def run(self, plain: rfdag.Result, data: NDArray[np.float64], number: int, settings: Settings) -> None:
+    def run(self, plain: rfdag.Result, data: NDArray[np.float64], number: int, method: rfdag.Soft) -> None:
         """Add one run on a resample of the data."""
         assert plain.moments is not None
         # As a bootstrap does it: the search gets a seed of its own, or it would draw what the resample was drawn from.
@@ -139,8 +135,7 @@ class Tally:
         columns = np.arange(data.shape[1])
         moments = drawn_moments(standardised(data, plain.moments), plain.names, columns, Sampling(), generator)
         began = time.perf_counter()
-        seeded = replace(settings, random_state=int(generator.integers(2**31)))
-        found = learn_whole(moments, seeded, 1, Deadline(), Progress(False), None)
+        found = method.learn(moments, Run(random_state=int(generator.integers(2**31))))
         self.seconds += time.perf_counter() - began
         assert found.score is not None
         arrows = plain.cpdag == 1

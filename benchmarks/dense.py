@@ -39,7 +39,8 @@ from rfdag.eliminate import DenseEngine, FisherZ, eliminate
 from rfdag.eliminate.beams.soft import SoftBeam
 from rfdag.evidence.moments import Moments
 from rfdag.graphs.dag import Graph
-from rfdag.orders.portfolio import FAR, LARGE_SETTINGS, MANY, steps_between_scores
+from rfdag.orders.portfolio import neighbour_z, steps_between_scores
+from rfdag.orders.tuning import LARGE_SETTINGS
 from rfdag.runtime.progress import Progress
 from rfdag.runtime.threads import one_blas_thread
 from rfdag.simulate import linear_sem, random_dag, sample
@@ -94,7 +95,7 @@ def quietly(rows: Floats, **options: Any) -> rfdag.Result:
 
 def soft(matrix: Floats, n: int, width: int, every: int, threads: int) -> None:
     """Eliminate under rule soft, weighed as `learn` does first on large sparse graphs."""
-    setting, near = LARGE_SETTINGS[0], 2.5 if len(matrix) < MANY else FAR
+    setting, near = LARGE_SETTINGS[0], neighbour_z(len(matrix))
     weights: dict[str, Any] = {"c": setting.c, "noise": setting.noise, "z_near": near}
     with one_blas_thread():
         SoftBeam(matrix, n, width, setting.mu, **weights, rescore_every=every, threads=threads).search()

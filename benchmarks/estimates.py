@@ -1,9 +1,9 @@
-"""The constants of `rfdag.methods.preflight`, measured anew, and how far its expectations are off.
+"""The times and sizes that `rfdag.methods.preflight` expects, measured again, and how far they are off.
 
     python benchmarks/estimates.py [--sizes 200 400 800 1600]
 
 Runs are on one thread and counted in the processor's time, so that a busy machine changes little. Prints what to write
-into src/rfdag/estimates.py.
+into src/rfdag/orders/tuning.py.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from threadpoolctl import threadpool_limits
 import rfdag
 from report import markdown
 from rfdag.errors import NumericalWarning
-from rfdag.methods import preflight as estimates
+from rfdag.methods import preflight
 from rfdag.methods.preflight import estimate
+from rfdag.orders import tuning
 from rfdag.simulate import linear_sem, random_dag, sample
 
 DEGREE, WIDTH = 8, 8
@@ -45,14 +46,14 @@ def measure(p: int) -> dict[str, float]:
     states = WIDTH * len(plain.attempts)
     followed = sum(attempt.width for attempt in whole.attempts)
     polishing = default["elimination"] + default["refinement"] - beams["elimination"] * followed / states
-    expected = estimate(n, p, whole.settings).seconds / estimates._slowness()
+    expected = estimate(n, p, whole.settings).seconds / preflight._slowness()
     return {
         "p": p,
-        "MOMENTS": hard["moments"] / (n * p**2),
-        "PRECISION": hard["precision"] / p**3,
-        "REMOVALS": hard["elimination"] / p**3,
-        "STATE": beams["elimination"] / states / p**estimates.POWER_OF_STATE,
-        "POLISHING": max(polishing, 0.0) / estimates.ORDERS_POLISHED / p**2,
+        "SECONDS_PER_ROW_AND_PAIR": hard["moments"] / (n * p**2),
+        "SECONDS_PER_PRECISION": hard["precision"] / p**3,
+        "SECONDS_PER_ELIMINATION": hard["elimination"] / p**3,
+        "SECONDS_PER_BEAM_STATE": beams["elimination"] / states / p**tuning.POWER_OF_BEAM_STATE,
+        "SECONDS_PER_REFINED_ORDER": max(polishing, 0.0) / tuning.ORDERS_REFINED / p**2,
         "default (s)": sum(default.values()),
         "expected (s)": expected,
     }
@@ -60,7 +61,7 @@ def measure(p: int) -> dict[str, float]:
 
 def product() -> float:
     """Return the least time of the product that machines are compared by."""
-    matrix = np.random.default_rng(0).normal(size=(384, 384))
+    matrix = np.random.default_rng(0).normal(size=(tuning.ORDER_OF_PRODUCT, tuning.ORDER_OF_PRODUCT))
     times = []
     for _ in range(50):
         start = time.perf_counter()
@@ -79,8 +80,14 @@ def main() -> None:
         measure(60)
         rows = [measure(p) for p in options.sizes]
         print(markdown([{name: f"{value:.3g}" for name, value in row.items()} for row in rows]))
-        print(f"PRODUCT = {product():.2g}")
-    for name in ("MOMENTS", "PRECISION", "REMOVALS", "STATE", "POLISHING"):
+        print(f"SECONDS_PER_PRODUCT = {product():.2g}")
+    for name in (
+        "SECONDS_PER_ROW_AND_PAIR",
+        "SECONDS_PER_PRECISION",
+        "SECONDS_PER_ELIMINATION",
+        "SECONDS_PER_BEAM_STATE",
+        "SECONDS_PER_REFINED_ORDER",
+    ):
         print(f"{name} = {median(row[name] for row in rows):.2g}")
 
 

@@ -30,7 +30,8 @@ from rfdag.eliminate.engines.gpu import GpuEngine
 from rfdag.eliminate.engines.gpu_oracle import GpuOracleEngine
 from rfdag.evidence.gpu import DeviceMoments
 from rfdag.evidence.moments import Moments
-from rfdag.orders.portfolio import FAR, LARGE_SETTINGS, steps_between_scores
+from rfdag.orders.portfolio import steps_between_scores
+from rfdag.orders.tuning import LARGE_SETTINGS, NEIGHBOUR_Z_FOR_VERY_LARGE_P
 from rfdag.runtime.compilation import COMPILED
 from rfdag.runtime.device import cupy, require_device
 
@@ -84,7 +85,7 @@ def draw(p: int, seed: int = 1) -> Any:
 
 def soft(kind: Any, partial: Any, n: int, width: int, every: int, **options: Any) -> Any:
     """Return a beam of the soft rule with the first of the weights that `rfdag.learn` tries on large sparse graphs."""
-    weights = {"c": WEIGHTS.c, "noise": WEIGHTS.noise, "z_near": FAR}
+    weights = {"c": WEIGHTS.c, "noise": WEIGHTS.noise, "z_near": NEIGHBOUR_Z_FOR_VERY_LARGE_P}
     return kind(partial, n, width, WEIGHTS.mu, **weights, rescore_every=every, **options)
 
 

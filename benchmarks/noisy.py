@@ -39,7 +39,7 @@ def learned(**options: object) -> Callable[[Floats, Graph], Answer]:
     """Return a contender that calls `rfdag.learn`."""
 
     def answer(rows: Floats, true: Graph) -> Answer:
-        found = rfdag.learn(rows, alpha=ALPHA, progress=False, **options)  # type: ignore[arg-type]
+        found = rfdag.learn(rows, progress=False, **options)  # type: ignore[arg-type]
         return found.dag, np.array(found.order, dtype=np.int64)
 
     return answer
@@ -76,10 +76,10 @@ def draw(shape: str, p: int, n: int, size: dict[str, float], seed: int, graph: i
 CONTENDERS: dict[str, Callable[[Floats, Graph], Answer]] = {
     "soft (default)": learned(),
     "soft, refine=False": learned(refine=False),
-    "rfd": learned(method="rfd"),
-    "rfd, pairs=neighbours": learned(method="rfd", pairs="neighbours"),
-    "rfd, depth=2": learned(method="rfd", depth=2),
-    "min-degree": learned(method="min-degree"),
+    "rfd": learned(method="rfd", alpha=ALPHA),
+    "rfd, pairs=neighbours": learned(method="rfd", alpha=ALPHA, pairs="neighbours"),
+    "rfd, depth=2": learned(method="rfd", alpha=ALPHA, depth=2),
+    "min-degree": learned(method="min-degree", alpha=ALPHA),
     "true order": of_true_order,
     "empty graph": empty,
     "complete graph": complete,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import time
+
 import numpy as np
 import pytest
 
@@ -9,7 +12,9 @@ import rfdag
 from rfdag import metrics
 from rfdag.errors import DataError, NumericalWarning
 from rfdag.evidence.moments import Moments
+from rfdag.precision import averaged
 from rfdag.precision.averaged import averaged_partial_correlations, precision_of
+from rfdag.runtime.deadline import Deadline
 from rfdag.simulate import linear_sem, random_dag, sample
 
 DAG = random_dag(60, degree=2, rng=3)
@@ -31,7 +36,7 @@ def test_any_number_of_rows_gives_an_answer(n):
 
 
 def test_enough_rows_need_no_average(recwarn):
-    rfdag.learn(sample(SEM, 80, rng=0))
+    rfdag.learn(sample(SEM, 80, rng=10))
     assert not [warning for warning in recwarn if issubclass(warning.category, NumericalWarning)]
 
 
@@ -86,3 +91,48 @@ def test_the_average_beats_chance():
     partial = np.abs(averaged_partial_correlations(Moments.from_data(sample(SEM, 60, rng=6)).correlation, 60))
     near = (DAG + DAG.T) > 0
     assert np.median(partial[near]) > 10 * np.median(partial[~near])
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_averaging_reports_how_far_it_is(threads):
+    shares = []
+    correlation = Moments.from_data(sample(SEM, 40, rng=7)).correlation
+    averaged_partial_correlations(correlation, 40, threads=threads, report=shares.append)
+    assert len(shares) > 8
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+
+
+def test_averaging_ends_at_the_deadline_with_an_answer():
+    """The first model is there in any case, be it an unrefined one."""
+    correlation = Moments.from_data(sample(SEM, 40, rng=8)).correlation
+    shares = []
+    partial = averaged_partial_correlations(correlation, 40, deadline=Deadline.after(1e-9), report=shares.append)
+    assert shares == [1 / 8]
+    np.testing.assert_array_equal(np.diag(partial), 1.0)
+    assert np.linalg.eigvalsh(2 * np.eye(60) - partial).min() > 0
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupt_while_averaging_ends_all_models(threads, monkeypatch):
+    """There is nothing to return yet, so it is raised; models under way are told to stop."""
+    begun, stopped = [], []
+
+    def descend(scored, generator, deadline, report, *, thorough):
+        begun.append(True)
+        if len(begun) == threads:
+            # By then the main thread waits for the models.
+            time.sleep(0.3)
+            signal.raise_signal(signal.SIGINT)
+        for _ in range(6000):
+            if deadline.passed():
+                stopped.append(True)
+                return 0
+            time.sleep(0.01)
+        raise AssertionError("never told to stop")
+
+    monkeypatch.setattr(averaged, "descend", descend)
+    rows = sample(SEM, 40, rng=9)
+    with pytest.raises(KeyboardInterrupt):
+        rfdag.learn(rows, n_jobs=threads)
+    assert len(stopped) == threads

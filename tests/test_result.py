@@ -254,7 +254,7 @@ def test_what_is_not_known_of_an_edge():
     collider = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]])
     for edge in rfdag.learn(collider, input="dag").edges:
         assert (edge.coefficient, edge.partial_correlation, edge.gain) == (None, None, None)
-    sem = rfdag.simulate.linear_sem(collider, rng=0)
+    sem = rfdag.simulate.linear_sem(collider, rng=4)
     for edge in rfdag.learn(sem.precision(), input="precision").edges:
         assert edge.gain is None
         assert abs(edge.partial_correlation) > 0

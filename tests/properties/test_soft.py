@@ -20,7 +20,8 @@ from rfdag.eliminate.kernels import soft as kernels
 from rfdag.evidence.moments import Moments
 from rfdag.graphs import markov_equivalent
 from rfdag.orders.portfolio import search_orders
-from rfdag.orders.reinsertion import descend, iterate
+from rfdag.orders.reinsertion import descend
+from rfdag.orders.restarts import iterate
 from rfdag.orders.scores import ScoredOrder
 from rfdag.runtime.deadline import Deadline
 from strategies import dags, samples
@@ -86,13 +87,14 @@ def literal_beam(rows, width, mu, setting, every):
         chosen, cut = {}, math.inf
         for value, _, spent, state, k in sorted(offers, key=lambda offer: offer[:2]):
             removed = frozenset((*state.removed, k))
-            if value > cut:
-                break
-            if removed in chosen and spent < chosen[removed][0] - 1e-9:
-                chosen[removed] = spent, state, k
-            elif removed not in chosen and len(chosen) < width:
+            if removed not in chosen and len(chosen) < width:
                 chosen[removed] = spent, state, k
                 cut = value if len(chosen) == width else math.inf
+        # Of several ways to a set the cheapest is followed. Two may cost exactly the same; the earlier one wins.
+        for value, _, spent, state, k in offers:
+            removed = frozenset((*state.removed, k))
+            if value <= cut and removed in chosen and spent < chosen[removed][0] - 1e-9:
+                chosen[removed] = spent, state, k
         states = [state.without(rows, k, *setting) for _, state, k in chosen.values()]
     return states
 

@@ -14,7 +14,7 @@ from rfdag.evidence.moments import Floats, Moments
 from rfdag.evidence.row_factor import RowFactor, rows_at_once
 from rfdag.methods.settings import Settings
 from rfdag.options import Options, option, options
-from rfdag.precision.estimation import ENOUGH_ROWS
+from rfdag.orders import tuning
 
 HALF = 0.5
 """The part of the rows that a subsample has unless given."""
@@ -92,12 +92,12 @@ class Sampling(Options):
             ) from None
         different = round(rows * (1 - math.exp(-1)))
         inverted = estimation.chosen(worth, columns, any_rows=method.any_rows) == "sample"
-        if self.sampling == "resample" and different < ENOUGH_ROWS * columns and inverted:
+        if self.sampling == "resample" and different < tuning.FEW_ROWS_PER_COLUMN * columns and inverted:
             raise DataError(
                 f"Of {rows} rows drawn with replacement about {different} are different ones, too few for partial "
                 f"correlations of {columns} columns. Pass {keyword('corrected', True)} or "
                 f"{keyword('sampling', 'subsample')}, which count fewer rows, or at most "
-                f"{int(different / ENOUGH_ROWS)} columns."
+                f"{int(different / tuning.FEW_ROWS_PER_COLUMN)} columns."
             )
 
 

@@ -85,6 +85,8 @@ class Moments(Evidence):
     ddof: int = field(default=1, repr=False)
     worth: int | None = None
     """Rows that estimated partial correlations are worth; None where they are the sample's own."""
+    remarks: tuple[str, ...] = ()
+    """What the user should know of estimated partial correlations."""
 
     kernel: ClassVar[Any] = kernels.marginalise
 
@@ -273,9 +275,9 @@ class Moments(Evidence):
         np.fill_diagonal(partial, 1.0)
         return partial
 
-    def estimated(self, partial: Floats, worth: int) -> Self:
-        """Return the same moments with other partial correlations, and the rows that these are worth."""
-        return replace(self, partial=partial, worth=worth)
+    def estimated(self, partial: Floats, worth: int, remarks: tuple[str, ...] = ()) -> Self:
+        """Return the same moments with other partial correlations, the rows that these are worth, and warnings."""
+        return replace(self, partial=partial, worth=worth, remarks=remarks)
 
     def engine(self, *, alpha: float, pairs: Pairs, threads: int) -> Engine:
         """Return the dense engine, ready to eliminate."""
@@ -308,10 +310,7 @@ class Moments(Evidence):
     def warnings(self) -> tuple[str, ...]:
         """Return what may be wrong with the numbers: few rows, or columns that nearly depend on each other."""
         if self.worth is not None:
-            return (
-                f"{self.n_samples} rows are few for {len(self.names)} columns: the search began from an average of "
-                "sparse models instead of the sample's partial correlations, and its order is far from certain.",
-            )
+            return self.remarks
         condition = self.condition()
         if self.n_samples is None:
             # Elimination in doubles loses as many digits as the covariance has, which is the square.

@@ -13,11 +13,9 @@ from rfdag.graphs.dag import Graph
 from rfdag.methods.found import INTERRUPTED, Found
 from rfdag.methods.run import Run
 from rfdag.methods.sparse import eliminated_sparsely
+from rfdag.orders import tuning
 from rfdag.orders.covered_edges import covered_edge_search
 from rfdag.orders.parents import amend
-
-MOST_IN_VAIN = 20_000
-"""Families or DAGs that a covered-edge search looks at in vain before it gives up."""
 
 Report = Callable[[float], None]
 
@@ -64,7 +62,7 @@ def _sparser(
         return dag if constraints is None else amend(dag, elimination.order, tests, constraints)
 
     if beam is not None:
-        found = beam_search(EngineStates(engine), beam, mu=0.5, report=report, constraints=constraints)
+        found = beam_search(EngineStates(engine), beam, mu=tuning.COUNTS_MU, report=report, constraints=constraints)
         # What a beam paid is the number of edges, unless parents are forbidden or required.
         if constraints is not None or found.costs[0] < elimination.dag.sum():
             other = replay(engine.copy(), found.orders[0])
@@ -77,7 +75,7 @@ def _sparser(
         generator=run.tie_breaker(),
         deadline=run.deadline,
         report=report,
-        most_visited=MOST_IN_VAIN,
+        most_visited=tuning.MOST_VISITS_IN_VAIN,
         constraints=constraints,
     )
     if outcome.dag.sum() < dag.sum():

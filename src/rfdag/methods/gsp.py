@@ -6,11 +6,12 @@ from typing import ClassVar, Literal
 
 from rfdag.eliminate import Engine, eliminate, replay
 from rfdag.evidence.evidence import Evidence
-from rfdag.methods.by_rule import MOST_IN_VAIN, obeying
+from rfdag.methods.by_rule import obeying
 from rfdag.methods.found import CUT_SHORT, INTERRUPTED, Found
 from rfdag.methods.rfd import Counting
 from rfdag.methods.run import Run
 from rfdag.options import option, options
+from rfdag.orders import tuning
 from rfdag.orders.covered_edges import gsp
 
 
@@ -65,7 +66,7 @@ class Gsp(Counting):
             generator=generator,
             deadline=run.deadline,
             report=report,
-            most_visited=MOST_IN_VAIN,
+            most_visited=tuning.MOST_VISITS_IN_VAIN,
             constraints=run.constraints,
         )
         warnings = (INTERRUPTED,) if outcome.interrupted else () if outcome.complete else (CUT_SHORT,)

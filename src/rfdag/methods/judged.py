@@ -16,17 +16,13 @@ from rfdag.methods.found import INTERRUPTED, Found
 from rfdag.methods.method import Method
 from rfdag.methods.run import Run
 from rfdag.options import option, options
-from rfdag.orders.margin import GAMMA, noise_at_the_margin
+from rfdag.orders import tuning
+from rfdag.orders.margin import noise_at_the_margin
 from rfdag.orders.path import compare, follow_path
-from rfdag.orders.reinsertion import descend, iterate
+from rfdag.orders.reinsertion import descend
+from rfdag.orders.restarts import iterate
 from rfdag.orders.scores import ScoredOrder, price_of_edge
 from rfdag.precision.estimation import Estimation
-
-GAMMA_OF_FEW_ROWS = 0.25
-"""γ of the extended BIC where rows are few and the plain one takes in too many of so many candidates."""
-
-ORDERS_REFINED = 5
-"""Orders as whose refinement all of it takes: those of the beams, and the restarts of the best."""
 
 DENSE = ("rows", "matrices")
 
@@ -125,7 +121,7 @@ class Judged(Method):
         if self.gamma != "auto":
             return self.gamma
         few = estimation.chosen(rows, columns, any_rows=self.any_rows) == "averaged"
-        return GAMMA_OF_FEW_ROWS if few else 0.0
+        return tuning.FEW_ROWS_GAMMA if few else 0.0
 
     def scored(
         self, order: NDArray[np.int64], evidence: Evidence, run: Run, parents: Graph | None = None
@@ -209,7 +205,7 @@ class Refinable(Judged):
     @property
     def refinements(self) -> float:
         """How many times an order is refined, restarts included; a scoring without refinement counts for a tenth."""
-        return ORDERS_REFINED * len(self.penalties) if self.refining else super().refinements
+        return tuning.ORDERS_REFINED * len(self.penalties) if self.refining else super().refinements
 
     def refined(self, found: Found, evidence: Evidence, run: Run) -> Found:
         """Choose parents by BIC and refine the order where asked, at every penalty."""
@@ -244,9 +240,9 @@ class _Refinement:
         moments, _ = sample_of(self._evidence)
         price = price_of_edge(scored.n_samples, len(scored.order), self._method.price, scored.gamma)
         required = None if scored.constraints is None else scored.constraints.required
-        if scored.gamma >= GAMMA or not noise_at_the_margin(moments, scored.dag, price, required):
+        if scored.gamma >= tuning.MARGIN_GAMMA or not noise_at_the_margin(moments, scored.dag, price, required):
             return scored
-        return self._descended(scored.at_price(self._method.price, GAMMA), 0)
+        return self._descended(scored.at_price(self._method.price, tuning.MARGIN_GAMMA), 0)
 
     def _descended(self, scored: ScoredOrder, restarts: int | Literal["auto"]) -> ScoredOrder:
         if not self._method.refining or self.interrupted:

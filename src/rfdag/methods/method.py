@@ -13,12 +13,10 @@ from rfdag.methods.found import Found
 from rfdag.methods.run import Run
 from rfdag.methods.warnings import warnings_about
 from rfdag.options import Options, option, options
+from rfdag.orders import tuning
 from rfdag.precision.estimation import Estimation
 from rfdag.runtime.compilation import announce
 from rfdag.runtime.threads import one_blas_thread
-
-FEWEST_ROWS = 3
-"""Rows below which not even one parent can be judged by the BIC."""
 
 UNMET = {
     "matrices": "this needs dense matrices, and sparse input is eliminated once, by counts. Leave it out, or pass "
@@ -96,7 +94,7 @@ class Method(Options):
     @property
     def refinements(self) -> float:
         """How many times an order is refined; a scoring without refinement counts for a tenth."""
-        return 0.1
+        return tuning.ORDERS_SCORED
 
     @property
     def price(self) -> float:
@@ -111,10 +109,10 @@ class Method(Options):
         """Raise unless there are rows enough for what the method tests."""
         if not self.any_rows and estimation.chosen(rows, columns, any_rows=False) == "sample":
             FisherZ(rows, self.alpha).require(columns)
-        elif rows < FEWEST_ROWS:
+        elif rows < tuning.LEAST_ROWS:
             raise DataError(
-                f"Found {rows} rows and {columns} columns (n_samples={rows}); a BIC needs at least {FEWEST_ROWS} rows, "
-                "and far more to mean anything."
+                f"Found {rows} rows and {columns} columns (n_samples={rows}); a BIC needs at least "
+                f"{tuning.LEAST_ROWS} rows, and far more to mean anything."
             )
 
     def refuse_unserved(self, evidence: Evidence, run: Run) -> None:

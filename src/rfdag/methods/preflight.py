@@ -17,41 +17,12 @@ from rfdag.errors import OptionError, keyword
 from rfdag.evidence.gpu import bytes_of_moments
 from rfdag.methods.method import Method
 from rfdag.methods.settings import Settings
-from rfdag.orders.portfolio import DENSE_SETTINGS, MOST_AT_ONCE, WIDER
+from rfdag.orders import tuning
 from rfdag.runtime.device import require_device, require_memory
 from rfdag.runtime.memory import TRIFLE, available_memory, beam_fits, bytes_of_beam, require_beam
 from rfdag.runtime.threads import one_blas_thread
 
 logger = logging.getLogger("rfdag")
-
-LONG = 10.0
-"""Seconds from which an expected run is worth a word."""
-
-MATRICES = 6
-"""Matrices of p × p doubles beside a beam: factor, partial correlations, the engine's copy, and room to work in."""
-
-MATRICES_OF_BIC = 10
-"""The same for an order with its parents and scores (nine), and the correlation behind it."""
-
-# Seconds of one thread for a unit of work, as `python benchmarks/estimates.py` prints them: the processor's time, over
-# graphs of degree 8 with n = 2p. A machine is compared with the one they come from by a product of two matrices.
-PRODUCT = 2.8e-3
-"""The product of two matrices of order 384."""
-
-MOMENTS = 9.6e-11
-"""For every row and pair of columns."""
-
-PRECISION = 6.5e-11
-"""Partial correlations: for p³."""
-
-REMOVALS = 1.4e-9
-"""An elimination by hard counts: for p³."""
-
-STATE, POWER_OF_STATE = 4.5e-8, 2.2
-"""One state of a beam, followed to the end: for p to this power."""
-
-POLISHING = 1.1e-6
-"""Refining one order: for p²."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +95,7 @@ class Preflight:
             return
         require_fit(columns, settings.method)
         expected = estimate(rows, columns, settings, self._threads)
-        if expected.seconds >= LONG:
+        if expected.seconds >= tuning.SECONDS_WORTH_ANNOUNCING:
             logger.info(str(expected))
             self._say(str(expected))
 
@@ -155,35 +126,31 @@ def estimate(rows: int, columns: int, settings: Settings, threads: int = 1) -> E
     method = settings.method
     matrix = 8.0 * columns**2
     cube = float(columns) ** 3
-    at_once = threads**0.8
+    at_once = threads**tuning.POWER_OF_THREADS
     parts = [
-        Part("moments", 4 * matrix, MOMENTS * rows * columns**2 / at_once),
-        Part("precision", MATRICES * matrix, PRECISION * cube / at_once),
+        Part("moments", 4 * matrix, tuning.SECONDS_PER_ROW_AND_PAIR * rows * columns**2 / at_once),
+        Part("precision", tuning.MATRICES_OF_ELIMINATION * matrix, tuning.SECONDS_PER_PRECISION * cube / at_once),
     ]
+    scoring = (tuning.MATRICES_OF_ELIMINATION + tuning.MATRICES_OF_SCORED_ORDER) * matrix
     if method.beam_width:
         states, most = _states(columns, method)
-        parts.append(
-            Part(
-                "beams",
-                (MATRICES + MATRICES_OF_BIC) * matrix + bytes_of_beam(columns, most),
-                STATE * states * columns**POWER_OF_STATE / at_once,
-            )
-        )
+        seconds = tuning.SECONDS_PER_BEAM_STATE * states * columns**tuning.POWER_OF_BEAM_STATE / at_once
+        parts.append(Part("beams", scoring + bytes_of_beam(columns, most), seconds))
     else:
-        parts.append(Part("elimination", MATRICES * matrix, REMOVALS * method.eliminations * cube / at_once))
+        seconds = tuning.SECONDS_PER_ELIMINATION * method.eliminations * cube / at_once
+        parts.append(Part("elimination", tuning.MATRICES_OF_ELIMINATION * matrix, seconds))
     if method.by_bic:
-        parts.append(
-            Part("refinement", (MATRICES + MATRICES_OF_BIC) * matrix, POLISHING * method.refinements * columns**2)
-        )
+        seconds = tuning.SECONDS_PER_REFINED_ORDER * method.refinements * columns**2
+        parts.append(Part("refinement", scoring, seconds))
     # What takes no time on any machine is not worth the comparison.
-    slower = _slowness() if sum(part.seconds for part in parts) > LONG / 100 else 1.0
+    slower = _slowness() if sum(part.seconds for part in parts) > tuning.SECONDS_WORTH_ANNOUNCING / 100 else 1.0
     limit = math.inf if settings.running.time_limit is None else settings.running.time_limit
     return Estimate(tuple(Part(part.name, part.bytes, min(part.seconds * slower, limit)) for part in parts))
 
 
 def matrices_of(method: Method) -> int:
     """Return how many matrices of p × p doubles a method needs at least."""
-    return MATRICES + (MATRICES_OF_BIC if method.by_bic else 0)
+    return tuning.MATRICES_OF_ELIMINATION + (tuning.MATRICES_OF_SCORED_ORDER if method.by_bic else 0)
 
 
 def fits(columns: int, method: Method) -> bool:
@@ -203,7 +170,7 @@ def require_fit(columns: int, method: Method) -> None:
         free, most = available_memory(), most_columns(method)
         needed = 8.0 * matrices_of(method) * columns**2
         cures = [f"{keyword('blocks', True)} for columns that fall into groups", f"at most {most} columns"]
-        if method.by_bic and 8.0 * MATRICES * columns**2 <= free:
+        if method.by_bic and 8.0 * tuning.MATRICES_OF_ELIMINATION * columns**2 <= free:
             cures.insert(0, f"{keyword('method', 'rfd')} without refinement")
         raise OptionError(
             f"{columns} columns need about {needed / 1e9:.1f} GB of memory, {matrices_of(method)} matrices of all "
@@ -216,14 +183,14 @@ def require_fit(columns: int, method: Method) -> None:
 
 def _states(columns: int, method: Method) -> tuple[int, int]:
     """Return how many states all beams follow one after the other, and how many are in memory at the same time."""
-    side_by_side = len(DENSE_SETTINGS)
+    side_by_side = len(tuning.DENSE_SETTINGS)
     width = method.beam_width
     states, most = side_by_side * width, width
     if beam_fits(columns, side_by_side * width):
         most = side_by_side * width
-    wider = WIDER * width
+    wider = tuning.BEAM_GROWTH * width
     # "auto" goes on to wider beams; a second round, of all settings but one, is typical.
-    if method.widens and wider * columns**2 <= MOST_AT_ONCE and beam_fits(columns, wider):
+    if method.widens and wider * columns**2 <= tuning.MOST_BEAM_ENTRIES and beam_fits(columns, wider):
         states += (side_by_side - 1) * wider
         most = max(most, (side_by_side - 1) * wider)
     return states, most
@@ -232,14 +199,14 @@ def _states(columns: int, method: Method) -> tuple[int, int]:
 @cache
 def _slowness() -> float:
     """Return how many times longer this machine takes than the one that the constants come from."""
-    matrix = np.random.default_rng(0).normal(size=(384, 384))
+    matrix = np.random.default_rng(0).normal(size=(tuning.ORDER_OF_PRODUCT, tuning.ORDER_OF_PRODUCT))
     times = []
     with one_blas_thread():
         for _ in range(4):
             start = time.perf_counter()
             matrix @ matrix
             times.append(time.perf_counter() - start)
-    return min(max(min(times) / PRODUCT, 0.1), 10.0)
+    return min(max(min(times) / tuning.SECONDS_PER_PRODUCT, 0.1), 10.0)
 
 
 def _spoken(seconds: float) -> str:

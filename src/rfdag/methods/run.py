@@ -81,6 +81,7 @@ class Run:
             threads=self.threads,
             generator=self.tie_breaker(),
             constraints=self.constraints,
+            deadline=self.deadline,
             report=self.bar.stage("Estimating partial correlations"),
         )
         return ESTIMATORS[name](moments, request)

@@ -13,7 +13,8 @@ from rfdag.methods.found import INTERRUPTED, Found
 from rfdag.methods.judged import DENSE, Refinable
 from rfdag.methods.run import Run
 from rfdag.options import option, options
-from rfdag.orders.portfolio import NARROWEST, search_orders
+from rfdag.orders import tuning
+from rfdag.orders.portfolio import search_orders
 
 
 @options
@@ -64,7 +65,7 @@ class Soft(Refinable):
     @property
     def beam_width(self) -> int:
         """How many states the first beams hold."""
-        return NARROWEST if self.beam == "auto" else self.beam
+        return tuning.NARROWEST_BEAM if self.beam == "auto" else self.beam
 
     def find(self, evidence: Evidence, engine: Engine, run: Run) -> Found:
         """Return the best order, by BIC, of a portfolio of beams."""

@@ -15,11 +15,9 @@ from rfdag.methods.found import Found
 from rfdag.methods.judged import Judged
 from rfdag.methods.run import Run
 from rfdag.options import options
+from rfdag.orders import tuning
 from rfdag.orders.scores import ScoredOrder, best_dag
 from rfdag.orders.sp import sparsest_order
-
-MOST_VARIABLES = 16
-"""Variables up to which every set of them is looked at."""
 
 
 @options
@@ -38,10 +36,10 @@ class Sp(Judged):
     def find(self, evidence: Evidence, engine: Engine, run: Run) -> Found:
         """Return the best of all DAGs by BIC, or of all orders by edges."""
         p = len(evidence.names)
-        if p > MOST_VARIABLES:
+        if p > tuning.LARGEST_P_FOR_EXACT:
             raise OptionError(
                 f"Method 'sp' looks at all sets of variables, of which {p} have {2.0**p:.0e}; it takes up to "
-                f"{MOST_VARIABLES}. Use {keyword('method', 'soft')} with {keyword('restarts', 1000)}."
+                f"{tuning.LARGEST_P_FOR_EXACT}. Use {keyword('method', 'soft')} with {keyword('restarts', 1000)}."
             )
         report = run.bar.stage("Eliminating")
         if not evidence.exact and self.by_bic:

@@ -23,12 +23,13 @@ from rfdag.evidence.independence import Independence
 from rfdag.graphs.dag import Graph, as_dag, topological_order
 from rfdag.graphs.equivalence import cpdag
 from rfdag.knowledge.constraints import Constraints
+from rfdag.orders import tuning
 from rfdag.orders.parents import induced_dag
 from rfdag.runtime.deadline import Deadline
 
 Parents = list[int]
 
-DEPTH = 4
+DEPTH = tuning.GSP_DEPTH
 """Reversals in a row that may leave the number of edges as it is, unless told otherwise: the authors' choice."""
 
 

@@ -1,4 +1,4 @@
-"""The same search at several prices of an edge, and which of them to believe."""
+"""The same search at several prices of an edge, and which of them to choose."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from rfdag.orders import tuning
 from rfdag.orders.scores import ScoredOrder
-
-CHOICE_GAMMA = 0.5
-"""γ of the extended BIC that compares the points of a path."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +31,9 @@ def follow_path(
     at: int,
     polish: Callable[[ScoredOrder], ScoredOrder],
 ) -> list[ScoredOrder]:
-    """Return an order for every penalty, each polished from that of the penalty beside it.
+    """Return an order for every penalty, each polished from the order of the penalty next to it.
 
-    ``start`` is the order found for ``penalties[at]``, which goes both ways from there.
+    ``start`` is the order found for ``penalties[at]``; larger and smaller penalties follow from there.
     """
     found = {at: start}
     for place in (*range(at + 1, len(penalties)), *range(at - 1, -1, -1)):
@@ -56,5 +54,5 @@ def compare(orders: Sequence[ScoredOrder], penalties: Sequence[float]) -> tuple[
 
 def criterion(scored: ScoredOrder) -> float:
     """Return the extended BIC of an order, whatever price it was found at."""
-    price = math.log(scored.n_samples) + 2 * CHOICE_GAMMA * math.log(len(scored.order))
+    price = math.log(scored.n_samples) + 2 * tuning.PATH_GAMMA * math.log(len(scored.order))
     return scored.misfit + price * scored.edges

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,74 +17,26 @@ from numpy.typing import NDArray
 from rfdag.eliminate.beams.gpu import GpuBeam, bytes_of_states
 from rfdag.eliminate.beams.soft import SoftBeam
 from rfdag.knowledge.constraints import Constraints
+from rfdag.orders import tuning
 from rfdag.orders.reinsertion import descend
 from rfdag.orders.scores import ScoredOrder
+from rfdag.orders.tuning import Setting
 from rfdag.runtime.deadline import Deadline
 from rfdag.runtime.device import free_memory, require_memory
 from rfdag.runtime.memory import beam_fits, require_beam
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 Width = int | Literal["auto"]
 Rescoring = Literal["auto", "exact", "lazy"]
 
-
-class Setting(NamedTuple):
-    """One way to weigh edges: their weight rises from 0 at z² = noise to 1 at noise + c; μ is that of the future."""
-
-    c: float
-    mu: float
-    noise: float = 0.0
-
-
-# Chosen on Erdős–Rényi graphs with p = 20 … 200 (seeds 20 to 27 of the tuning runs). In dense graphs most weak
-# edges are real and a removal must be judged by what it costs now; in sparse ones most are noise, and what
-# lies ahead tells more.
-DENSE_SETTINGS = (Setting(4.0, 0.4), Setting(3.0, 0.3), Setting(6.0, 0.25))
-SPARSE_SETTINGS = (Setting(6.0, 0.5), Setting(9.0, 0.45), Setting(9.0, 0.7))
-# Over many variables the sum of all that is noise outweighs the edges, and is better left out: chosen at p = 200, 500
-# and 1000 (seeds 20 to 22 and 30 to 34), where it halves the errors of the order.
-LARGE_SETTINGS = (Setting(6.0, 0.5, 3.0), Setting(8.0, 0.45, 2.0), Setting(6.0, 0.6, 2.0))
-
-DENSE_FROM = 0.3
-"""Share of pairs with a clear partial correlation from which a graph counts as dense."""
-
-LARGE_FROM = 150
-"""Number of variables from which a sparse graph counts as large."""
-
-HUGE_FROM = 3000
-"""Number of variables from which one setting must do: each takes minutes, and refinement levels their differences."""
-
-MANY, FAR = 500, 2.8
-"""Number of variables from which only those with z > 2.8 count as neighbours, instead of 2.5: chance makes enough."""
-
-NARROWEST, WIDEST, WIDER = 8, 128, 4
-"""Widths that "auto" tries: 8, 32 and 128."""
-
-SMALL, WIDEST_OF_SMALL = 50, 512
-"""Number of variables up to which a wide beam costs little: "auto" then goes on to 512, with all settings."""
-
-MOST_AT_ONCE = 6e6
-"""Width times p² up to which "auto" widens a beam."""
-
-WORTH_A_THREAD = 1e6
-"""Width times p³ from which it pays to start threads for a beam."""
-
-FEW, MOST_EXACT = 30, 400
-"""Numbers of variables up to which refined, and beyond the first unrefined, searches score exactly."""
-
-LAZY_STEPS = ((800, 32), (MOST_EXACT, 16), (FEW, 5), (0, 2))
-"""Numbers of variables, and steps after which a lazy beam of more than so many scores everything anew.
-
-Chosen on seed 77 of the workloads, where these came within .003 of the exact rule's F1; 5 instead of 2 lost .012 at
-p = 20, n = 40.
-"""
-
-SCORED_PER_BEAM = 2
-"""Orders of each beam whose BIC is computed; the cheapest by the soft cost."""
+# Names by which methods/ and bootstrapping/ still import what tuning.py holds.
+NARROWEST, WIDER, MOST_AT_ONCE = tuning.NARROWEST_BEAM, tuning.BEAM_GROWTH, tuning.MOST_BEAM_ENTRIES
+DENSE_SETTINGS = tuning.DENSE_SETTINGS
 
 
 class _Stopped(Exception):
-    """A beam was told to end before it was done."""
+    """A beam was asked to end before it was done."""
 
 
 @dataclass(frozen=True)
@@ -106,23 +58,13 @@ class Attempt:
 class Outcome:
     """The best order found, what was tried, and the winner's order before refinement.
 
-    ``interrupted`` tells that the user ended the search before it was done.
+    ``interrupted`` is whether the user ended the search before it was done.
     """
 
     best: ScoredOrder
     attempts: tuple[Attempt, ...]
-    eliminated: NDArray[np.int64]
+    eliminated: Integers
     interrupted: bool = False
-
-
-@dataclass(frozen=True)
-class _Trial:
-    """What came of one setting: its order and score before refinement, and the order after it."""
-
-    setting: Setting
-    eliminated: NDArray[np.int64]
-    score: float
-    scored: ScoredOrder
 
 
 def search_orders(
@@ -158,11 +100,11 @@ def search_orders(
         Number of states a beam keeps, or "auto".
     rescoring
         "exact" scores every candidate at every step, "lazy" only neighbours of what was removed (all at times, see
-        `LAZY_STEPS`); "auto" is lazy on sparse graphs where that loses nothing (`may_be_lazy`).
+        `tuning.LAZY_STEPS`); "auto" is lazy on sparse graphs where that loses nothing (`may_be_lazy`).
     penalty, gamma
         λ and γ of the BIC: an edge costs λ ln n + 2 γ ln p.
     refine
-        Whether orders are polished by reinsertion.
+        Whether orders are refined by reinsertion.
     threads
         How many threads may be used: for beams of different settings, or for the states of one beam.
     generator
@@ -170,7 +112,7 @@ def search_orders(
     deadline
         When to stop; the first round of beams always runs.
     report
-        Is told the share done of the beam under way.
+        Called with the share done of the beam under way.
     device
         Where beams run: "cpu", or "cuda", where ``partial`` then lies.
     constraints
@@ -180,103 +122,190 @@ def search_orders(
     deadline = deadline or Deadline()
     p = len(partial)
     worth = worth or n_samples
-    on_gpu = device == "cuda"
-    fits = _fits_on_gpu if on_gpu else beam_fits
-    if on_gpu:
-        require_memory(p, NARROWEST if width == "auto" else width, bytes_of_states)
+    first = tuning.NARROWEST_BEAM if width == "auto" else width
+    if device == "cuda":
+        require_memory(p, first, bytes_of_states)
     else:
-        require_beam(p, NARROWEST if width == "auto" else width)
-    live = settings_for(partial, worth)
-    sparse = live != DENSE_SETTINGS
+        require_beam(p, first)
+    settings = settings_for(partial, worth)
+    sparse = settings != tuning.DENSE_SETTINGS
     lazy = sparse and may_be_lazy(p, refine) if rescoring == "auto" else rescoring == "lazy"
-    # Refinement is cheap on sparse graphs and tells a good order from a promising one; on dense graphs it costs
-    # more than the beams, and the best order before it is the best after it.
-    each = refine and sparse
-    now = NARROWEST if width == "auto" else width
-    best: _Trial | None = None
-    attempts: list[Attempt] = []
-    finished: list[_Trial] = []
-    stop = threading.Event()
-    patient = Deadline(deadline.moment, stop.is_set)
+    task = _Task(
+        partial=partial,
+        correlation=correlation,
+        n_samples=n_samples,
+        worth=worth,
+        penalty=penalty,
+        gamma=gamma,
+        steps_between_scores=steps_between_scores(p) if lazy else 1,
+        # Refinement is cheap on sparse graphs and tells a good order from a promising one; on dense graphs it costs
+        # more than the beams, and the best order before it is the best after it.
+        refine_each=refine and sparse,
+        on_gpu=device == "cuda",
+        constraints=constraints,
+    )
+    # A search without refinement must be quick; only dense graphs need wide beams for an answer.
+    widening = width == "auto" and (refine or not sparse)
+    search = _Portfolio(task, threads, deadline, report)
+    interrupted = False
+    try:
+        beams: _Round | None = _Round(first, settings)
+        while beams is not None:
+            found, improved = search.run(beams, generator)
+            goes_on = widening and improved and not deadline.passed()
+            beams = _next_round(beams, found, task) if goes_on else None
+        if refine and not task.refine_each:
+            descend(search.best.scored, generator, deadline)
+    except KeyboardInterrupt:
+        if not search.finished:
+            raise
+        interrupted = True
+        search.take_best_finished()
+    return Outcome(search.best.scored, tuple(search.attempts), search.best.eliminated, interrupted)
 
-    def watch(share: float) -> None:
-        if stop.is_set() or (best is not None and deadline.passed()):
-            raise _Stopped
-        report(share)
 
-    def attempt(setting: Setting, generator: np.random.Generator) -> _Trial | None:
-        kind = GpuBeam if on_gpu else functools.partial(SoftBeam, threads=1 if quick else threads // workers)
-        beam = kind(
-            partial,
-            worth,
-            now,
+@dataclass(frozen=True)
+class _Task:
+    """What every beam of a search has in common."""
+
+    partial: Floats
+    correlation: Floats
+    n_samples: int
+    worth: int
+    penalty: float
+    gamma: float
+    steps_between_scores: int
+    refine_each: bool
+    on_gpu: bool
+    constraints: Constraints | None
+
+    @property
+    def p(self) -> int:
+        return len(self.partial)
+
+    def fits(self, width: int) -> bool:
+        """Return whether so many states fit into memory."""
+        return _fits_on_gpu(self.p, width) if self.on_gpu else beam_fits(self.p, width)
+
+    def beam(self, setting: Setting, width: int, threads: int) -> SoftBeam | GpuBeam:
+        """Return a beam that has not started yet."""
+        kind = GpuBeam if self.on_gpu else functools.partial(SoftBeam, threads=threads)
+        return kind(
+            self.partial,
+            self.worth,
+            width,
             setting.mu,
             c=setting.c,
             noise=setting.noise,
-            z_near=2.5 if p < MANY else FAR,
-            rescore_every=steps_between_scores(p) if lazy else 1,
-            constraints=constraints,
+            z_near=neighbour_z(self.p),
+            rescore_every=self.steps_between_scores,
+            constraints=self.constraints,
         )
+
+    def scored(self, order: Integers) -> ScoredOrder:
+        """Return an order with its parents and its BIC."""
+        return ScoredOrder(
+            self.correlation, self.n_samples, order, self.penalty, self.gamma, constraints=self.constraints
+        )
+
+
+@dataclass(frozen=True)
+class _Round:
+    """Beams of one width, one for each setting."""
+
+    width: int
+    settings: tuple[Setting, ...]
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """What one setting gave: its order and score before refinement, and the order after it."""
+
+    setting: Setting
+    eliminated: Integers
+    score: float
+    scored: ScoredOrder
+
+
+class _Portfolio:
+    """Rounds of beams, the best order so far, and all that are finished, for a search that ends early."""
+
+    def __init__(self, task: _Task, threads: int, deadline: Deadline, report: Callable[[float], None]) -> None:
+        self.attempts: list[Attempt] = []
+        self.finished: list[_Trial] = []
+        self._best: _Trial | None = None
+        self._task, self._threads, self._deadline, self._report = task, threads, deadline, report
+        self._stop = threading.Event()
+        self._patient = Deadline(deadline.moment, self._stop.is_set)
+
+    @property
+    def best(self) -> _Trial:
+        """The best of the rounds so far."""
+        assert self._best is not None
+        return self._best
+
+    def run(self, beams: _Round, generator: np.random.Generator) -> tuple[list[_Trial], bool]:
+        """Run one round; return what it found, the best first, and whether that is the best so far.
+
+        A round that the deadline ends has fewer trials than settings, perhaps none.
+        """
+        count = len(beams.settings)
+        # Beams side by side where there are several, the states of one beam side by side where there is one.
+        workers = min(self._threads, count) if self._task.fits(beams.width * count) else 1
+        quick = beams.width * self._task.p**3 < tuning.LEAST_WORK_FOR_BEAM_THREADS
+        attempt = functools.partial(self._attempt, beams.width, 1 if quick else self._threads // workers)
+        with nullcontext() if quick or workers == 1 else ThreadPoolExecutor(workers) as pool:
+            try:
+                trials = (pool.map if pool else map)(attempt, beams.settings, generator.spawn(count))
+                found = [trial for trial in trials if trial is not None]
+            except KeyboardInterrupt:
+                # Leaving the pool waits for its workers; let them end at their next step.
+                self._stop.set()
+                raise
+        self.attempts += [
+            Attempt(trial.setting.c, trial.setting.mu, beams.width, trial.score, trial.setting.noise) for trial in found
+        ]
+        found.sort(key=lambda trial: _total(trial.scored))
+        improved = bool(found) and (self._best is None or _total(found[0].scored) < _total(self._best.scored))
+        if improved:
+            self._best = found[0]
+        return found, improved
+
+    def take_best_finished(self) -> None:
+        """Make the best of all finished trials the best, those of a round that did not end included."""
+        self._best = min(self.finished, key=lambda trial: _total(trial.scored))
+
+    def _attempt(self, width: int, threads: int, setting: Setting, generator: np.random.Generator) -> _Trial | None:
+        """Run one beam, and refine its best order where each is; return None if it was stopped."""
         try:
-            orders = beam.search(watch).orders[:SCORED_PER_BEAM]
+            orders = self._task.beam(setting, width, threads).search(self._watch).orders
         except _Stopped:
             return None
-        candidates = (
-            ScoredOrder(correlation, n_samples, order, penalty, gamma, constraints=constraints) for order in orders
-        )
-        scored = min(candidates, key=_total)
+        scored = min(map(self._task.scored, orders[: tuning.ORDERS_SCORED_PER_BEAM]), key=_total)
         trial = _Trial(setting, scored.order.copy(), _total(scored), scored)
-        finished.append(trial)
-        if each:
-            descend(scored, generator, patient)
+        self.finished.append(trial)
+        if self._task.refine_each:
+            descend(scored, generator, self._patient)
         return trial
 
-    interrupted = False
-    try:
-        while True:
-            # Beams side by side where there are several, the states of one beam side by side where there is one.
-            workers = min(threads, len(live)) if fits(p, now * len(live)) else 1
-            quick = now * p**3 < WORTH_A_THREAD
-            with nullcontext() if quick or workers == 1 else ThreadPoolExecutor(workers) as pool:
-                try:
-                    trials = (pool.map if pool else map)(attempt, live, generator.spawn(len(live)))
-                    found = [trial for trial in trials if trial is not None]
-                except KeyboardInterrupt:
-                    # Leaving the pool waits for its workers; let them end at their next step.
-                    stop.set()
-                    raise
-            if not found:
-                break
-            attempts += [
-                Attempt(trial.setting.c, trial.setting.mu, now, trial.score, trial.setting.noise) for trial in found
-            ]
-            found.sort(key=lambda trial: _total(trial.scored))
-            improved = best is None or _total(found[0].scored) < _total(best.scored)
-            if improved:
-                best = found[0]
-            agreed = len(found) > 1 and _total(found[0].scored) == _total(found[-1].scored)
-            wider = now * WIDER
-            too_wide = (
-                wider > (WIDEST_OF_SMALL if p <= SMALL else WIDEST)
-                or wider * p * p > MOST_AT_ONCE
-                or not fits(p, wider)
-            )
-            # Whoever does without refinement wants an answer now; only dense graphs need wide beams for one.
-            hurried = sparse and not refine
-            if width != "auto" or hurried or not improved or agreed or too_wide or deadline.passed():
-                break
-            if p > SMALL:
-                live = tuple(trial.setting for trial in found[: max(1, len(live) - 1)])
-            now = wider
-        if refine and not each and best is not None:
-            descend(best.scored, generator, deadline)
-    except KeyboardInterrupt:
-        if not finished:
-            raise
-        interrupted = True
-        best = min(finished, key=lambda trial: _total(trial.scored))
-    assert best is not None
-    return Outcome(best.scored, tuple(attempts), best.eliminated, interrupted)
+    def _watch(self, share: float) -> None:
+        # Before the first round is done there is nothing to return.
+        if self._stop.is_set() or (self._best is not None and self._deadline.passed()):
+            raise _Stopped
+        self._report(share)
+
+
+def _next_round(beams: _Round, found: list[_Trial], task: _Task) -> _Round | None:
+    """Return the next, wider round, or None if the settings agree or beams would be too wide."""
+    if len(found) > 1 and _total(found[0].scored) == _total(found[-1].scored):
+        return None
+    p, wider = task.p, beams.width * tuning.BEAM_GROWTH
+    small = p <= tuning.SMALL_P
+    widest = tuning.WIDEST_BEAM_FOR_SMALL_P if small else tuning.WIDEST_BEAM
+    if wider > widest or wider * p * p > tuning.MOST_BEAM_ENTRIES or not task.fits(wider):
+        return None
+    best = tuple(trial.setting for trial in found[: max(1, len(beams.settings) - 1)])
+    return _Round(wider, beams.settings if small else best)
 
 
 def may_be_lazy(p: int, refine: bool) -> bool:
@@ -288,27 +317,37 @@ def may_be_lazy(p: int, refine: bool) -> bool:
     >>> may_be_lazy(20, refine=True), may_be_lazy(100, refine=True), may_be_lazy(100, refine=False)
     (False, True, False)
     """
-    return p > FEW if refine else p <= FEW or p > MOST_EXACT
+    few = p <= tuning.EXACT_P_IF_REFINED
+    return not few if refine else few or p > tuning.EXACT_P_IF_UNREFINED
 
 
 def steps_between_scores(p: int) -> int:
-    """Return after how many steps a lazy beam over p variables scores everything anew.
+    """Return after how many steps a lazy beam over p variables scores everything again.
 
     >>> steps_between_scores(500)
     16
     """
-    return next(steps for most, steps in LAZY_STEPS if p > most)
+    return next(steps for most, steps in tuning.LAZY_STEPS if p > most)
+
+
+def neighbour_z(p: int) -> float:
+    """Return z from which two of p variables are neighbours in a beam.
+
+    >>> neighbour_z(100), neighbour_z(1000)
+    (2.5, 2.8)
+    """
+    return tuning.NEIGHBOUR_Z if p < tuning.VERY_LARGE_P else tuning.NEIGHBOUR_Z_FOR_VERY_LARGE_P
 
 
 def settings_for(partial: Floats, n_samples: int) -> tuple[Setting, ...]:
     """Return the settings to try: those for dense, sparse or large sparse graphs, by the share of clear edges."""
     p = len(partial)
-    clear = np.count_nonzero(np.abs(partial) > 2.5 / math.sqrt(n_samples - p + 1)) - p
-    if clear > DENSE_FROM * p * (p - 1):
-        return DENSE_SETTINGS
-    if p < LARGE_FROM:
-        return SPARSE_SETTINGS
-    return LARGE_SETTINGS if p < HUGE_FROM else LARGE_SETTINGS[:1]
+    clear = np.count_nonzero(np.abs(partial) > tuning.CLEAR_Z / math.sqrt(n_samples - p + 1)) - p
+    if clear > tuning.DENSE_SHARE_OF_PAIRS * p * (p - 1):
+        return tuning.DENSE_SETTINGS
+    if p < tuning.LARGE_P:
+        return tuning.SPARSE_SETTINGS
+    return tuning.LARGE_SETTINGS if p < tuning.HUGE_P else tuning.LARGE_SETTINGS[:1]
 
 
 def _total(scored: ScoredOrder) -> float:

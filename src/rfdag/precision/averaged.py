@@ -8,21 +8,23 @@ fades what they do not. It is positive definite, so an elimination can run on it
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.evidence.moments import Moments
 from rfdag.knowledge.constraints import Constraints
+from rfdag.orders import tuning
 from rfdag.orders.reinsertion import descend
 from rfdag.orders.scores import ScoredOrder
 from rfdag.precision.estimator import Request
+from rfdag.runtime.deadline import Deadline
 
 Floats = NDArray[np.float64]
-
-MODELS = 8
-"""Models that are averaged; chosen on other graphs than the benchmarks report, where 4 did less and 16 little more."""
 
 
 def averaged(moments: Moments, request: Request) -> Moments:
@@ -37,8 +39,14 @@ def averaged(moments: Moments, request: Request) -> Moments:
         threads=request.threads,
         generator=request.generator,
         constraints=request.constraints,
+        deadline=request.deadline,
+        report=request.report,
     )
-    return moments.estimated(partial, moments.n_samples + len(partial))
+    few = (
+        f"{moments.n_samples} rows are few for {len(moments.names)} columns: the search began from an average of "
+        "sparse models instead of the sample's partial correlations, and its order is far from certain."
+    )
+    return moments.estimated(partial, moments.n_samples + len(partial), (few,))
 
 
 def averaged_partial_correlations(
@@ -50,28 +58,94 @@ def averaged_partial_correlations(
     threads: int = 1,
     generator: np.random.Generator | None = None,
     constraints: Constraints | None = None,
+    deadline: Deadline | None = None,
+    report: Callable[[float], None] = lambda share: None,
 ) -> Floats:
     """Return the partial correlations of the averaged precision matrix of several models, ones on the diagonal.
 
-    Each model is the DAG of least BIC that reinsertion finds from a random order that obeys the constraints.
+    Each model is the DAG of least BIC that reinsertion finds from a random order that obeys the constraints. When the
+    deadline passes, models under way are used as they are and others are left out; one is always there. Ctrl-C ends
+    all of them: there is nothing to return yet.
+
+    Parameters
+    ----------
+    correlation, n_samples
+        Correlations of all variables, and the rows behind them.
+    penalty, gamma
+        λ and γ of the BIC: an edge costs λ ln n + 2 γ ln p.
+    threads
+        How many models may be fitted at the same time.
+    generator
+        Draws the random orders; seed 0 unless given.
+    constraints
+        What orders and parents must obey.
+    deadline
+        When to average what there is.
+    report
+        Called with the share done, from any thread.
     """
     generator = generator or np.random.default_rng(0)
-    p = len(correlation)
-
-    def fit(generator: np.random.Generator) -> Floats:
-        order = generator.permutation(p)
-        if constraints is not None:
-            order = constraints.arrange(order)
-        scored = ScoredOrder(correlation, n_samples, order, penalty, gamma, constraints=constraints)
-        descend(scored, generator, thorough=False)
-        return precision_of(scored.dag, correlation)
-
+    deadline = deadline or Deadline()
+    stop = threading.Event()
+    patient = Deadline(deadline.moment, lambda: stop.is_set() or deadline.cancelled())
+    models = _Models(correlation, n_samples, penalty, gamma, constraints, patient)
+    shares = _Shares(tuning.AVERAGED_MODELS, report)
     with ThreadPoolExecutor(threads) as pool:
-        precision = np.mean(list(pool.map(fit, generator.spawn(MODELS))), axis=0)
+        try:
+            fitted = pool.map(models.fit, range(shares.count), generator.spawn(shares.count), [shares] * shares.count)
+            precisions = [precision for precision in fitted if precision is not None]
+        except BaseException:
+            # Leaving the pool waits for its workers; let them end soon.
+            stop.set()
+            raise
+    precision = np.mean(precisions, axis=0)
     roots = np.sqrt(np.diag(precision))
     partial: Floats = -precision / roots / roots[:, None]
     np.fill_diagonal(partial, 1.0)
     return partial
+
+
+@dataclass(frozen=True)
+class _Models:
+    """What all models have in common."""
+
+    correlation: Floats
+    n_samples: int
+    penalty: float
+    gamma: float
+    constraints: Constraints | None
+    deadline: Deadline
+
+    def fit(self, number: int, generator: np.random.Generator, shares: _Shares) -> Floats | None:
+        """Return the precision matrix of one model, or None past the deadline unless it is the first."""
+        if number > 0 and self.deadline.passed():
+            return None
+        order = generator.permutation(len(self.correlation))
+        if self.constraints is not None:
+            order = self.constraints.arrange(order)
+        scored = ScoredOrder(
+            self.correlation, self.n_samples, order, self.penalty, self.gamma, constraints=self.constraints
+        )
+        descend(scored, generator, self.deadline, lambda share: shares.reach(number, share), thorough=False)
+        shares.reach(number, 1.0)
+        return precision_of(scored.dag, self.correlation)
+
+
+class _Shares:
+    """How far each of several models is, reported as one share that never falls."""
+
+    def __init__(self, count: int, report: Callable[[float], None]) -> None:
+        self.count = count
+        self._report = report
+        self._done = np.zeros(count)
+        self._lock = threading.Lock()
+
+    def reach(self, number: int, share: float) -> None:
+        """Report that a model has come so far; in a descent it may fall back for a while."""
+        with self._lock:
+            if share > self._done[number]:
+                self._done[number] = share
+                self._report(float(self._done.mean()))
 
 
 def precision_of(dag: NDArray[np.int8], correlation: Floats) -> Floats:

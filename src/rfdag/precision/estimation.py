@@ -6,13 +6,10 @@ from typing import Literal
 
 from rfdag.errors import OptionError, keyword, listed
 from rfdag.options import Options, option, options
+from rfdag.orders import tuning
 from rfdag.precision.averaged import averaged
 from rfdag.precision.estimator import Estimator
 from rfdag.precision.sample import sample
-
-ENOUGH_ROWS = 1.25
-"""Rows per column from which the sample's own partial correlations serve an elimination best."""
-
 
 ESTIMATORS: dict[str, Estimator] = {"sample": sample, "averaged": averaged}
 """The estimators by name. Add one to use it by its name."""
@@ -52,5 +49,5 @@ class Estimation(Options):
         """Return the estimator for data of this size; ``any_rows`` tells that the method gets by with few of them."""
         if self.precision != "auto":
             return self.precision
-        few = rows < ENOUGH_ROWS * columns or rows <= columns + 1
+        few = rows < tuning.FEW_ROWS_PER_COLUMN * columns or rows <= columns + 1
         return "averaged" if any_rows and few else "sample"

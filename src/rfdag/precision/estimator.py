@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
 from rfdag.evidence.moments import Moments
 from rfdag.knowledge.constraints import Constraints
+from rfdag.runtime.deadline import Deadline
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class Request:
     threads: int = 1
     generator: np.random.Generator | None = None
     constraints: Constraints | None = None
+    deadline: Deadline = field(default_factory=Deadline)
     report: Callable[[float], None] = lambda share: None
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 try:
@@ -76,9 +77,12 @@ def _forget_outdated(kernel: Any) -> None:
 
 
 def _on_disk(kernel: Any) -> list[tuple[Path, bool]]:
-    """Return the compiled forms on disk, and whether they are older than the source."""
+    """Return the compiled forms on disk, and whether they are older than the source or a module that it uses."""
     source = Path(kernel.py_func.__code__.co_filename)
     name = f"{source.stem}.{kernel.py_func.__qualname__}-*.nbi"
     entries = Path(kernel.stats.cache_path).glob(name) if kernel.stats.cache_path else iter(())
-    changed = source.stat().st_mtime
+    # Numba compiles constants in, and looks at the kernel's own file alone to see whether they have changed.
+    modules = [value for value in kernel.py_func.__globals__.values() if isinstance(value, ModuleType)]
+    ours = [Path(module.__file__) for module in modules if module.__name__.startswith("rfdag.") and module.__file__]
+    changed = max(path.stat().st_mtime for path in (source, *ours))
     return [(entry, entry.stat().st_mtime < changed) for entry in entries]

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rfdag.knowledge.constraints import FORBIDDEN, REQUIRED
+from rfdag.orders import tuning
 from rfdag.runtime.compilation import kernel
 
 TINY = 1e-13
@@ -30,16 +31,16 @@ TINY = 1e-13
 WORTH = 1e-7
 """Least gain in score for which parents or an order are changed; keeps searches from going in circles."""
 
-HOPE = 2.0
+HOPE = tuning.PRICES_SAVED_BY_JOINING
 """Prices of an edge that a variable may save when x joins its parents and makes others needless."""
 
-NOTICEABLE = 2.0
+NOTICEABLE = tuning.NOTICEABLE_Z2
 """z² from which a variable may matter to one whose parents have changed, and is looked at again."""
 
-PLAUSIBLE = 4.0
+PLAUSIBLE = tuning.PLAUSIBLE_Z2
 """z² in the regression on all predecessors from which one of them may be a parent: of a hundred, chance makes five."""
 
-RARER = 1.7
+RARER = tuning.PLAUSIBLE_Z2_PER_EFOLD
 """What is added per e-fold more predecessors, so that chance makes no more than these."""
 
 

@@ -1,0 +1,127 @@
+"""Iterated local search on an order: disturb the best order a little, descend again, keep what is better."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Literal
+
+import numpy as np
+
+from rfdag.orders import tuning
+from rfdag.orders.reinsertion import descend
+from rfdag.orders.scores import ScoredOrder
+from rfdag.runtime.deadline import Deadline
+
+IMPROVED = 1e-6
+"""Fall of a score that is more than rounding."""
+
+
+def iterate(
+    best: ScoredOrder,
+    generator: np.random.Generator,
+    restarts: int | Literal["auto"],
+    deadline: Deadline | None = None,
+    report: Callable[[float], None] = lambda share: None,
+    *,
+    threads: int = 1,
+) -> tuple[ScoredOrder, bool]:
+    """Return the best of ``restarts`` descents, each from the best order so far with some edges reversed.
+
+    Below `tuning.LEAST_P_FOR_REVERSALS` variables each descent starts from a random order instead. "auto" goes on until
+    the deadline if there is one; else until several in a row have found nothing better, fewer the longer each takes.
+    The score never rises. The second value is whether the user interrupted it; nothing found until then is lost.
+    """
+    progress = _Restarts(best, restarts, deadline or Deadline())
+    stop = threading.Event()
+    patient = Deadline(progress.deadline.moment, stop.is_set)
+    try:
+        with ThreadPoolExecutor(threads) as pool:
+            try:
+                while (count := progress.next_count()) > 0:
+                    # As many from the same order whatever the number of threads, so that the answer is the same.
+                    restart = functools.partial(_restart, progress.best, patient)
+                    progress.take(pool.map(restart, generator.spawn(count)), count)
+                    report(progress.share)
+            except KeyboardInterrupt:
+                # Leaving the pool waits for its workers; let them end soon.
+                stop.set()
+                raise
+        if progress.done:
+            descend(progress.best, generator, progress.deadline)
+    except KeyboardInterrupt:
+        return progress.best, True
+    return progress.best, False
+
+
+def patience(scored: ScoredOrder) -> int:
+    """Return how many fruitless restarts in a row are enough: at most 20, none where each would take long."""
+    work = int((scored.dag.sum(axis=0, dtype=np.int64) ** 3).sum())
+    return min(tuning.MOST_FRUITLESS_RESTARTS, tuning.MOST_FRUITLESS_WORK // max(work, 1))
+
+
+class _Restarts:
+    """The best order so far, how many restarts were made, and how many of them in vain since it was found."""
+
+    def __init__(self, best: ScoredOrder, restarts: int | Literal["auto"], deadline: Deadline) -> None:
+        self.best, self.deadline = best, deadline
+        self.done = 0
+        self._wanted = restarts
+        self._fruitless = 0
+
+    @property
+    def share(self) -> float:
+        """The share done, 0 where the number of restarts is open."""
+        return 0.0 if self._wanted == "auto" else self.done / self._wanted
+
+    def next_count(self) -> int:
+        """Return how many restarts come next from the best order; 0 or less at the end."""
+        if self.deadline.passed():
+            return 0
+        left = tuning.RESTARTS_FROM_ONE_ORDER
+        if self._wanted != "auto":
+            left = self._wanted - self.done
+        elif self.deadline.moment is None:
+            left = patience(self.best) - self._fruitless
+        return min(tuning.RESTARTS_FROM_ONE_ORDER, left)
+
+    def take(self, trials: Iterable[ScoredOrder], count: int) -> None:
+        """Count these restarts, and keep the best of them if it is better than the best so far."""
+        trial = min(trials, key=lambda trial: trial.total)
+        self.done += count
+        self._fruitless += count
+        if trial.total < self.best.total - IMPROVED:
+            self.best, self._fruitless = trial, 0
+
+
+def _restart(best: ScoredOrder, deadline: Deadline, generator: np.random.Generator) -> ScoredOrder:
+    """Return a disturbed copy of the best order after a descent."""
+    trial = best.copy()
+    if len(trial.order) < tuning.LEAST_P_FOR_REVERSALS:
+        _shuffle(trial, generator)
+    else:
+        for _ in range(_edges_to_reverse(trial, generator)):
+            trial.turn_edge(generator)
+    descend(trial, generator, deadline, thorough=False)
+    return trial
+
+
+def _edges_to_reverse(scored: ScoredOrder, generator: np.random.Generator) -> int:
+    """Return 1, 2, 4, 8 or 16: small steps find orders nearby, large ones other valleys."""
+    p = len(scored.order)
+    largest = min(tuning.MOST_EDGES_REVERSED, max(1, p // tuning.VARIABLES_PER_EDGE_REVERSED))
+    return 2 ** int(generator.integers(largest.bit_length()))
+
+
+def _shuffle(scored: ScoredOrder, generator: np.random.Generator) -> None:
+    """Move the variables into a random order that obeys the constraints."""
+    order = generator.permutation(len(scored.order))
+    if scored.constraints is not None:
+        order = scored.constraints.arrange(order)
+    for place, variable in enumerate(order):
+        at = int(np.flatnonzero(scored.order == variable)[0])
+        # The variables it passes come later in an order that obeys, so it may pass them.
+        if at != place:
+            scored.move(at, place, force=True)

@@ -1,0 +1,105 @@
+"""Restarts of the search: how orders are disturbed, when they end, and where their numbers come from."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+
+import numpy as np
+import pytest
+
+import rfdag
+from rfdag.evidence.moments import Moments
+from rfdag.knowledge import Knowledge
+from rfdag.orders import restarts, tuning
+from rfdag.orders.scores import ScoredOrder
+from rfdag.runtime.deadline import Deadline
+
+
+def small_correlation():
+    """Four variables whose best DAG is beyond one reversal from the one that beams find."""
+    correlation = np.eye(4)
+    correlation[np.triu_indices(4, 1)] = [0.57, -0.66, -0.29, -0.52, 0.48, 0.22]
+    return correlation + np.triu(correlation, 1).T
+
+
+def scored(p, n=100, seed=4, constraints=None):
+    generator = np.random.default_rng([seed, p])
+    rows = generator.normal(size=(n, p)) @ generator.normal(size=(p, p))
+    order = np.arange(p) if constraints is None else constraints.arrange(np.arange(p))
+    return ScoredOrder(Moments.from_data(rows).correlation, n, order, constraints=constraints)
+
+
+def test_restarts_over_few_variables_find_the_best_dag():
+    options = {"input": "correlation", "n_samples": 50}
+    best = rfdag.learn(small_correlation(), method="sp", **options)
+    assert best.score == pytest.approx(-86.92, abs=0.01)
+    found = rfdag.learn(small_correlation(), restarts=200, **options)
+    assert found.score == pytest.approx(best.score, abs=1e-6)
+
+
+def test_a_restart_over_few_variables_may_begin_from_any_order(monkeypatch):
+    begun = set()
+    monkeypatch.setattr(restarts, "descend", lambda trial, *_, **__: begun.add(tuple(trial.order.tolist())))
+    start = scored(4)
+    start.settled = True
+    restarts.iterate(start, np.random.default_rng(5), 400)
+    assert len(begun) == 24
+
+
+def test_a_restart_over_few_variables_obeys_constraints(monkeypatch):
+    constraints = Knowledge(tiers=[[3, 4], [0, 1, 2]], required=[(4, 3)]).constraints(range(5))
+    begun = set()
+    monkeypatch.setattr(restarts, "descend", lambda trial, *_, **__: begun.add(tuple(trial.order.tolist())))
+    restarts.iterate(scored(5, constraints=constraints), np.random.default_rng(5), 400)
+    assert {order[:2] for order in begun} == {(4, 3)}
+    assert len(begun) > 3
+
+
+@pytest.mark.parametrize(("p", "counts"), [(8, {1, 2}), (31, {1, 2, 4}), (200, {1, 2, 4, 8, 16})])
+def test_a_restart_over_more_variables_reverses_edges(p, counts, monkeypatch):
+    reversed_now = []
+    found = set()
+    monkeypatch.setattr(ScoredOrder, "turn_edge", lambda self, generator: reversed_now.append(1))
+
+    def descended(trial, *_, **__):
+        found.add(len(reversed_now))
+        reversed_now.clear()
+
+    monkeypatch.setattr(restarts, "descend", descended)
+    start = scored(p, n=2 * p)
+    for generator in np.random.default_rng(6).spawn(60):
+        restarts._restart(start, Deadline(), generator)
+    assert found == counts
+
+
+def test_restarts_end_after_enough_in_vain(monkeypatch):
+    """Twenty where each is quick, none where each takes long."""
+    monkeypatch.setattr(restarts, "descend", lambda *_, **__: 0)
+    made = []
+    reverse = restarts._restart
+
+    def restart(*args):
+        made.append(args)
+        return reverse(*args)
+
+    monkeypatch.setattr(restarts, "_restart", restart)
+    sparse = ScoredOrder(np.eye(10), 100, np.arange(10))
+    restarts.iterate(sparse, np.random.default_rng(7), "auto")
+    assert len(made) == tuning.MOST_FRUITLESS_RESTARTS
+    made.clear()
+    monkeypatch.setattr(tuning, "MOST_FRUITLESS_WORK", 0)
+    restarts.iterate(sparse, np.random.default_rng(7), "auto")
+    assert not made
+
+
+def test_every_tuned_number_says_where_it_comes_from():
+    tree = ast.parse(inspect.getsource(tuning)).body
+    numbers = [at for at, node in enumerate(tree) if isinstance(node, ast.Assign)]
+    assert len(numbers) > 50
+    for at in numbers:
+        (name,) = (target.id for target in tree[at].targets)
+        assert name.isupper()
+        origin = r"[Nn]ot recorded|Chosen|Measured|Derived|Counted|the choice of"
+        assert re.search(origin, tree[at + 1].value.value), name
