@@ -438,7 +438,7 @@ def test_moves_keep_to_what_is_demanded_and_scores_stay_right() -> None:
     demands = known.constraints(range(p))
     scored = ScoredOrder(np.corrcoef(rows.T), n, demands.arrange(rng.permutation(p)), constraints=demands)
     for _ in range(25):
-        scored.turn_edge(rng)
+        scored.reverse_edge(rng)
         scored.reinsert(int(rng.integers(p)))
         assert demands.obeyed_by(scored.order)
         assert obeys(known, scored.dag)

@@ -250,7 +250,7 @@ def test_scores_stay_true_however_variables_are_moved(rows, seed, gamma):
         before, (at, to) = found.total, generator.integers(p, size=2)
         change = found.move(int(at), int(to), force=bool(generator.integers(2)))
         assert found.total == pytest.approx(before + change, abs=1e-6)
-    found.turn_edge(generator)
+    found.reverse_edge(generator)
     rank = np.argsort(found.order)
     total = 0.0
     for y in range(p):
@@ -317,7 +317,7 @@ def test_an_interrupt_loses_nothing(monkeypatch):
     found = scored(rows, range(8))
     total, order, dag = found.total, found.order.copy(), found.dag
     calls = []
-    turn = ScoredOrder.turn_edge
+    turn = ScoredOrder.reverse_edge
 
     def interrupted(self, generator):
         calls.append(self.total)
@@ -325,7 +325,7 @@ def test_an_interrupt_loses_nothing(monkeypatch):
             raise KeyboardInterrupt
         turn(self, generator)
 
-    monkeypatch.setattr(ScoredOrder, "turn_edge", interrupted)
+    monkeypatch.setattr(ScoredOrder, "reverse_edge", interrupted)
     best, stopped = iterate(found, np.random.default_rng(0), restarts=50)
     assert stopped
     assert len(calls) == 7

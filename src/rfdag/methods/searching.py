@@ -30,6 +30,7 @@ from rfdag.eliminate.kernels import sparse as sparse_kernels
 from rfdag.errors import OptionError
 from rfdag.evidence.gpu import DeviceMoments
 from rfdag.evidence.independence import ExactIndependence, GraphIndependence, Independence, SampleIndependence
+from rfdag.evidence.local import SharedMoments
 from rfdag.evidence.moments import Moments, Regressions
 from rfdag.evidence.sparse import Sparse, eliminate_evidence, refuse_options
 from rfdag.graphs.dag import Graph
@@ -335,7 +336,7 @@ def _optimum(evidence: Moments, settings: Settings, penalty: float, constraints:
     n = evidence.n_samples
     assert n is not None
     gamma = settings.extension(n, len(evidence.names))
-    order, dag = best_dag(evidence.correlation, n, penalty, gamma, constraints)
+    order, dag = best_dag(SharedMoments(evidence.correlation, n), penalty, gamma, constraints)
     return ScoredOrder(evidence.correlation, n, order, penalty, gamma, dag, constraints)
 
 

@@ -65,7 +65,7 @@ def descend(
             scored.settled = len(waiting) == p
             if not thorough:
                 break
-            scored.doubt_all()
+            scored.mark_all_stale()
         elif scored.total < least - ROUNDING * abs(scored.total):
             least = scored.total
         else:
@@ -105,7 +105,7 @@ def iterate(
     def restart(generator: np.random.Generator) -> ScoredOrder:
         trial = best.copy()
         for _ in range(_edges_to_turn(trial, generator)):
-            trial.turn_edge(generator)
+            trial.reverse_edge(generator)
         descend(trial, generator, patient, thorough=False)
         return trial
 
