@@ -20,7 +20,7 @@ from rfdag.plots.matrix import FINEST, pooled
 from rfdag.plots.order import possible_places
 from rfdag.plots.sheet import BOX, laid_out
 from rfdag.plots.strengths import strengths
-from rfdag.plots.truth import STROKES, comparison
+from rfdag.plots.truth import STROKES, compare_to_truth
 
 HOSTILE = [
     "x" * 300, "x" * 299 + "y", "$x_1$", "a_b^{2", "two\nlines\ttab", "\N{GRINNING FACE}", "",
@@ -413,7 +413,7 @@ def test_the_trace_shows_the_scores_of_each_step(learnt):
 @pytest.mark.parametrize("graph", ["cpdag", "dag"])
 def test_the_truth_is_compared_pair_by_pair(learnt, graph):
     result, dag = learnt
-    compared = comparison(result, dag, graph)
+    compared = compare_to_truth(result, dag, graph)
     wanted, found = (rfdag.graphs.cpdag(dag), result.cpdag) if graph == "cpdag" else (dag, result.dag)
     order = result.causal_order
     seen = {}
@@ -421,7 +421,7 @@ def test_the_truth_is_compared_pair_by_pair(learnt, graph):
         i, j = order[first], order[second]
         truth, guess = (wanted[i, j], wanted[j, i]), (found[i, j], found[j, i])
         if any(truth) or any(guess):
-            wrong = "turned" if any(truth) and any(guess) else "missing" if any(truth) else "extra"
+            wrong = "reversed" if any(truth) and any(guess) else "missing" if any(truth) else "extra"
             seen[first, second] = "right" if truth == guess else wrong
     pairs = zip(compared.earlier.tolist(), compared.later.tolist(), strict=True)
     assert dict(zip(pairs, compared.verdict.tolist(), strict=True)) == seen
@@ -436,23 +436,23 @@ def test_the_truth_is_compared_pair_by_pair(learnt, graph):
 
 def test_arrows_point_as_found_or_as_missing():
     found = oracle([[0, 0, 1], [0, 0, 1], [0, 0, 0]])
-    against = comparison(found, [[0, 0, 0], [0, 0, 0], [1, 1, 0]], "dag")
-    assert against.verdict.tolist() == ["turned", "turned"]
+    against = compare_to_truth(found, [[0, 0, 0], [0, 0, 0], [1, 1, 0]], "dag")
+    assert against.verdict.tolist() == ["reversed", "reversed"]
     assert against.arrow.tolist() == ["target", "target"]
-    lost = comparison(oracle(np.zeros((3, 3))), [[0, 0, 1], [0, 0, 1], [0, 0, 0]])
+    lost = compare_to_truth(oracle(np.zeros((3, 3))), [[0, 0, 1], [0, 0, 1], [0, 0, 0]])
     assert lost.verdict.tolist() == ["missing", "missing"]
     assert set(lost.arrow) <= {"target", "source"}
 
 
 def test_the_truth_may_be_sparse_or_have_names_in_another_order(learnt):
     result, dag = learnt
-    expected = comparison(result, dag)
+    expected = compare_to_truth(result, dag)
     turned = np.random.default_rng(0).permutation(12)
     other = oracle(dag[np.ix_(turned, turned)], names=[result.names[at] for at in turned])
     true = rfdag.graphs.cpdag(dag)
     assert (rfdag.graphs.cpdag(other.dag)[np.ix_(*[np.argsort(turned)] * 2)] == true).all()
     for truth in (csr_array(dag), true, other):
-        assert (comparison(result, truth).verdict == expected.verdict).all()
+        assert (compare_to_truth(result, truth).verdict == expected.verdict).all()
     with pytest.raises(GraphError, match="The truth lacks"):
         result.plot(truth=oracle(dag))
     with pytest.raises(GraphError, match="3 nodes and the result 12"):

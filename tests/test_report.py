@@ -150,7 +150,7 @@ def test_verdicts_add_up_to_the_structural_hamming_distance():
     _, dag, result = drawn(12, 120, seed=4)
     truth = content_of(result, truth=dag)["truth"]
     counts = truth["counts"]
-    assert counts["missing"] + counts["extra"] + counts["turned"] == rfdag.metrics.shd(dag, result.dag) > 0
+    assert counts["missing"] + counts["extra"] + counts["reversed"] == rfdag.metrics.shd(dag, result.dag) > 0
     assert len(truth["missing"]) == counts["missing"]
     assert dict(row[:2] for row in truth["scores"])["SID"] == rfdag.metrics.sid(dag, result.dag).mistakes
     other = rfdag.learn(dag[::-1, ::-1], input="dag", names=list(result.names)[::-1])
@@ -302,7 +302,7 @@ def test_the_command_writes_a_report(tmp_path, capsys):
     assert "r.html" in capsys.readouterr().out
     content = block_of(tmp_path / "r.html")
     assert content["run"]["hash"]["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
-    assert sum(content["truth"]["counts"][verdict] for verdict in ("right", "missing", "turned")) == 1
+    assert sum(content["truth"]["counts"][verdict] for verdict in ("right", "missing", "reversed")) == 1
     missing = [*words[2:], "--truth", "no.csv"]
     for wrong, status, message in ((["--truth", "no.csv"], 2, "pass --report"), (missing, 1, "no file no.csv")):
         assert app(["learn", str(path), *wrong], standalone_mode=False) == status
@@ -446,7 +446,7 @@ def test_pan_and_zoom_by_keyboard_and_truth(opened):
         assert seen[0] == seen[3]
         assert len(set(seen)) == 3
         page_.run("document.getElementById('show-truth').click()")
-        for verdict in ("missing", "extra", "turned"):
+        for verdict in ("missing", "extra", "reversed"):
             found = page_.run(f"document.querySelectorAll('#network .edge.{verdict}:not([hidden])').length")
             assert found == content["truth"]["counts"][verdict]
         page_.run("document.getElementById('show-truth').click()")

@@ -304,6 +304,8 @@ def _induced(
     constraints: Constraints | None,
 ) -> Outcome:
     """Return the outcome with an order and the DAG that it induces, as `gsp` describes; ``start`` is initial's."""
+    if constraints is None and tests.exact:
+        return found
     if constraints is None:
         first, near = found.order, order_near(initial, found.dag)
     else:

@@ -305,7 +305,8 @@ def warning_about_cap(scored: ScoredOrder, names: Sequence[Hashable], *, exhaust
     )
     reached = np.flatnonzero(capped & (scored.dag.sum(axis=0, dtype=np.int64) >= scored.most_parents))
     if len(reached):
-        return f"{limit}. {as_columns(names[at] for at in reached.tolist())} reached this limit; more rows may show more parents."
+        columns = as_columns(names[at] for at in reached.tolist())
+        return f"{limit}. {columns} reached this limit; more rows may show more parents."
     return f"{limit}; the DAG found is the best of those." if exhaustive else None
 
 

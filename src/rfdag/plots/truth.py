@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from rfdag.graphs.comparison import Comparison, comparison
+from rfdag.graphs.comparison import Comparison, aligned, comparison
 from rfdag.plots import palette
 from rfdag.plots.canvas import framed_axes
 from rfdag.plots.labels import labels
@@ -24,9 +24,9 @@ STROKES = {
     "right": Stroke(palette.BLACK, 0.9, "-", "right"),
     "missing": Stroke(palette.BLUE, 1.8, (0, (5, 1.8)), "missing"),
     "extra": Stroke(palette.VERMILLION, 1.8, (0, (5, 1.2, 1, 1.2)), "extra"),
-    "turned": Stroke(palette.GREEN, 2.4, (0, (1.2, 1)), "directed otherwise"),
+    "reversed": Stroke(palette.GREEN, 2.4, (0, (1.2, 1)), "directed otherwise"),
 }
-MARKS = {"right": ".", "missing": "s", "extra": "x", "turned": "^"}
+MARKS = {"right": ".", "missing": "s", "extra": "x", "reversed": "^"}
 GRAPH_UP_TO = 100
 """Number of variables up to which the graph is drawn; above, its matrix."""
 
@@ -37,7 +37,7 @@ def draw_truth(result: Result, ax: Axes | None, graph: Kind, truth: Any) -> Axes
     Equivalence classes are compared for "cpdag", so that the mistakes add up to the structural Hamming distance; the
     DAGs themselves for "dag".
     """
-    compared = comparison(result, truth, graph)
+    compared = compare_to_truth(result, truth, graph)
     if len(result.names) > GRAPH_UP_TO:
         return _draw_marks(result, ax, compared)
     columns = (compared.earlier, compared.later, compared.verdict, compared.arrow)
@@ -47,6 +47,12 @@ def draw_truth(result: Result, ax: Axes | None, graph: Kind, truth: Any) -> Axes
     ]
     legend = [Entry(text, STROKES[verdict]) for verdict, text in _counted(compared).items()]
     return draw_network(ax, result.order, links, legend)
+
+
+def compare_to_truth(result: Result, truth: Any, graph: Kind = "cpdag") -> Comparison:
+    """Return the verdict on every pair that is adjacent in the truth or in a result's graph."""
+    found = result.dag if graph == "dag" else result.cpdag
+    return comparison(aligned(truth, result.names), found, result.causal_order, graph)
 
 
 def _counted(compared: Comparison) -> dict[str, str]:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from rfdag import metrics
-from rfdag.graphs.comparison import VERDICTS, comparison, matrix_of
+from rfdag.graphs.comparison import VERDICTS, aligned, comparison
 from rfdag.report.rounding import rounded
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ def against_truth(result: Result, truth: Any) -> dict[str, Any]:
     >>> found = rfdag.learn([[0, 1, 1], [0, 0, 0], [0, 0, 0]], input="dag")
     >>> compared = against_truth(found, [[0, 1, 0], [0, 0, 0], [0, 0, 0]])
     >>> compared["counts"], compared["missing"]
-    ({'right': 1, 'missing': 0, 'extra': 1, 'turned': 0}, [])
+    ({'right': 1, 'missing': 0, 'extra': 1, 'reversed': 0}, [])
     """
-    matrix = _as_stored(result, matrix_of(result, truth))
-    compared = comparison(result, matrix)
+    matrix = _as_stored(result, aligned(truth, result.names))
+    compared = comparison(matrix, result.cpdag, result.causal_order)
     earlier, later = result.causal_order[compared.earlier], result.causal_order[compared.later]
     wrong = np.flatnonzero(compared.verdict != "right")[:MOST_SHOWN].tolist()
     return {
@@ -68,7 +68,7 @@ def _scores(result: Result, truth: Any) -> list[list[Any]]:
         ["TPR", skeleton.tpr, "true adjacencies found"],
         ["FPR", skeleton.fpr, "absent adjacencies found"],
         ["precision", skeleton.precision, "found adjacencies that are true"],
-        ["order error", metrics.order_error(truth, result.causal_order), "compelled true edges turned round"],
+        ["order error", metrics.order_error(truth, result.causal_order), "compelled true edges reversed"],
     ]
     if len(result.names) <= INTERVENTIONS_UP_TO and not issparse(truth) and not (truth == 2).any():
         rows.append(["SID", metrics.sid(truth, result.dag).mistakes, "interventions that the DAG predicts wrongly"])

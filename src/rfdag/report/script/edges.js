@@ -7,7 +7,7 @@ const FIELDS = [
   ...[["coefficient", "coefficient"], ["partial", "partial correlation"], ["gain", "BIC gain"]].map(([key, title]) => (
     { key, title, number: true, absent: !edges[key], value: (at) => edges[key][at], cell: (at) => figure(edges[key][at]) })),
   { key: "directed", title: "direction", value: (at) => -edges.directed[at], cell: (at) => (edges.directed[at] ? "known" : "open") },
-  { key: "verdict", title: "truth", absent: content.truth === null, value: (at) => verdicts[at], cell: (at) => ({ right: "as in the truth", extra: "extra", turned: "directed otherwise" })[verdicts[at]] },
+  { key: "verdict", title: "truth", absent: content.truth === null, value: (at) => verdicts[at], cell: (at) => ({ right: "as in the truth", extra: "extra", reversed: "directed otherwise" })[verdicts[at]] },
 ].filter((field) => !field.absent);
 const sorting = { key: null, descending: false, rows: PAGE };
 

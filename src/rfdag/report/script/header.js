@@ -49,11 +49,11 @@ function showTruth() {
     body.append(make("p", { class: "hint", text: "No true graph was given to compare with." }));
     return;
   }
-  body.append(make("p", { text: `${counted(truth.counts.right, "pair")} joined as in the truth, ${truth.counts.missing} missing, ${truth.counts.extra} extra, ${truth.counts.turned} directed otherwise (equivalence classes compared).` }));
+  body.append(make("p", { text: `${counted(truth.counts.right, "pair")} joined as in the truth, ${truth.counts.missing} missing, ${truth.counts.extra} extra, ${truth.counts.reversed} directed otherwise (equivalence classes compared).` }));
   body.append(tableOf(["score", ["value", 1], "meaning"], truth.scores.map(([name, value, meaning]) => [name, figure(value), meaning])));
   if (!truth.verdicts.length) return;
   body.append(make("h3", { text: "What differs" }));
   const listed = truth.verdicts.slice(0, 1000);
-  body.append(tableOf(["pair", "", "in the truth", "found", "verdict"], listed.map(([first, second, verdict, expected, got]) => [link(first), link(second), expected || "not joined", got || "not joined", verdict === "turned" ? "directed otherwise" : verdict])));
+  body.append(tableOf(["pair", "", "in the truth", "found", "verdict"], listed.map(([first, second, verdict, expected, got]) => [link(first), link(second), expected || "not joined", got || "not joined", verdict === "reversed" ? "directed otherwise" : verdict])));
   if (listed.length < truth.verdicts.length) body.append(make("p", { class: "hint", text: `The first ${listed.length} are listed.` }));
 }

@@ -27,7 +27,7 @@ class HeatMap {
     const paint = Object.fromEntries(["soft", "red", "green", "blue"].map((name) => [name, this.color(`--${name}`)]));
     for (let at = 0; at < count; at++) {
       if (!isShown(at)) continue;
-      pen.fillStyle = paint[state.truth ? { right: "soft", extra: "red", turned: "green" }[verdicts[at]] : edges.directed[at] ? "blue" : "red"];
+      pen.fillStyle = paint[state.truth ? { right: "soft", extra: "red", reversed: "green" }[verdicts[at]] : edges.directed[at] ? "blue" : "red"];
       pen.globalAlpha = edges.partial ? 0.45 + 0.55 * Math.min(1, Math.abs(strength[at])) : 0.9;
       pen.fillRect(x + place[edges.target[at]] * scale, y + place[edges.source[at]] * scale, cell, cell);
     }

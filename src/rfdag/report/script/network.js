@@ -19,7 +19,7 @@ class Network {
 
   arrowheads() {
     // One for each colour: an SVG marker does not take its line's.
-    const kinds = ["plain", "open", "right", "missing", "extra", "turned"];
+    const kinds = ["plain", "open", "right", "missing", "extra", "reversed"];
     return draw("defs", {}, kinds.map((kind) => draw("marker", { id: `head-${kind}`, viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 7, markerHeight: 7, markerUnits: "userSpaceOnUse", orient: "auto-start-reverse" }, [draw("path", { d: "M0 0.5 10 5 0 9.5z", class: `head ${kind}` })])));
   }
 

@@ -91,7 +91,7 @@ function showLegend() {
   const sample = (kind) => draw("svg", { class: "picture", viewBox: "0 0 34 12", "aria-hidden": "true" }, [draw("line", { x1: 1, y1: 6, x2: 33, y2: 6, class: `edge ${kind}`, "stroke-width": 2 })]);
   const entry = (kind, text) => make("span", {}, [sample(kind), text]);
   const entries = state.truth
-    ? [entry("right", "as in the truth"), ...(current === network ? [entry("missing", "missing")] : []), entry("extra", "extra"), entry("turned", "directed otherwise")]
+    ? [entry("right", "as in the truth"), ...(current === network ? [entry("missing", "missing")] : []), entry("extra", "extra"), entry("reversed", "directed otherwise")]
     : [entry("", current === network ? "causes (arrow)" : "row causes column"), entry("open", "joined, direction open")];
   if (edges.partial) entries.push(make("span", { text: `${current === network ? "wider" : "stronger colour"}: larger partial correlation` }));
   find("legend").replaceChildren(...entries);
