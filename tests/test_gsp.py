@@ -21,7 +21,8 @@ from rfdag.graphs.cliques import cliques
 from rfdag.graphs.node_sets import as_matrix, as_parents, members
 from rfdag.knowledge import Knowledge
 from rfdag.orders import covered_edges as gsp_module
-from rfdag.orders.covered_edges import Families, covered_edge_search, covered_edges, gsp, reverse
+from rfdag.orders.covered_edges import covered_edge_search, covered_edges, gsp, reverse
+from rfdag.orders.families import Families
 from rfdag.orders.parents import induced_dag
 from rfdag.runtime.deadline import Deadline
 from rfdag.simulate import linear_sem, random_dag, sample

@@ -13,7 +13,8 @@ from scipy.sparse import csc_array, csr_array, diags_array, eye_array, issparse
 from rfdag.errors import OptionError
 from rfdag.graphs.dag import Graph, as_dag, topological_order
 from rfdag.graphs.sparse import refuse_sparse, same_pattern
-from rfdag.runtime.randomness import Seed, generator_from
+from rfdag.runtime.randomness import Seed as Seed
+from rfdag.runtime.randomness import generator_from
 
 __all__ = [
     "LinearSEM",
@@ -87,8 +88,8 @@ def random_dag(
 def scale_free_dag(p: int, m: int, rng: Seed = None) -> Graph:
     """Return a scale-free DAG: a graph of Barabási and Albert, directed by a random order.
 
-    Nodes come one by one and each is linked to m of those before it, chosen in proportion to the neighbours they have; the
-    first m + 1 nodes are a star. The causal order has nothing to do with the order in which they came.
+    Nodes come one by one and each gets m neighbours among those before it, chosen in proportion to the neighbours these
+    have; the first m + 1 nodes are a star. The causal order has nothing to do with the order in which they came.
 
     Parameters
     ----------

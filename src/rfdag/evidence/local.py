@@ -1,8 +1,8 @@
 """The moments a variable is scored in: correlations of it and its candidates, and the number of rows behind them.
 
-A score of y given some parents asks only for moments of y and these parents, and each y may have its own: without the
-rows in which it was set by an experiment, say. So scores ask for "the moments of y and these candidates" and never for
-one matrix of all variables.
+A score of y given some parents needs only the moments of y and these parents, and each y may have its own: computed
+without the rows in which an experiment set y, for example. So scores ask for "the moments of y and these candidates",
+and not for one matrix of all variables.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def comparison(
     truth
         The true DAG or, for "cpdag", its CPDAG; full or sparse.
     found
-        The found DAG or CPDAG, as ``graph`` says.
+        The found DAG or CPDAG, whichever ``graph`` names.
     order
         The found order; pairs are given by their places in it.
     graph
@@ -79,8 +79,8 @@ def comparison(
 def aligned(truth: Any, names: Sequence[Hashable]) -> Any:
     """Return the truth as a matrix whose rows and columns follow ``names``.
 
-    ``truth`` is a matrix, which is returned as it is, or has ``names`` and a ``dag`` or ``matrix``: a graph with names,
-    say, or another result.
+    ``truth`` is a matrix, which is returned as it is, or an object with ``names`` and a ``dag`` or ``matrix``, such as
+    a graph with names or another result.
     """
     given = getattr(truth, "names", None)
     if given is None:

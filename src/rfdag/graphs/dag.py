@@ -68,7 +68,7 @@ def topological_order(dag: ArrayLike) -> NDArray[np.int64]:
 
 
 def order_near(order: ArrayLike, dag: ArrayLike) -> NDArray[np.int64]:
-    """Return the topological order that departs from a given order only where the DAG demands it.
+    """Return the topological order that departs from a given order only where the DAG requires it.
 
     Of the nodes whose parents are all placed, the one that the given order has first comes next.
 

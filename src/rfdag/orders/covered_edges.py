@@ -24,8 +24,9 @@ from rfdag.evidence.independence import Independence
 from rfdag.graphs.cliques import cliques
 from rfdag.graphs.dag import Graph, as_dag, check_order, order_near, topological_order
 from rfdag.graphs.equivalence import cpdag
-from rfdag.graphs.node_sets import Parents, as_bits, as_matrix, as_parents, members
+from rfdag.graphs.node_sets import Parents, as_matrix, as_parents, members
 from rfdag.knowledge.constraints import Constraints
+from rfdag.orders.families import Families
 from rfdag.orders.parents import induced_dag
 from rfdag.runtime.deadline import Deadline
 
@@ -185,48 +186,6 @@ def covered_edge_search(
     if induced.sum() > start.sum():
         induced, order = start, constraints.arrange(topological_order(start), start)
     return replace(found, dag=induced, order=order)
-
-
-class Families:
-    """Which parents a node needs out of a set, each answer remembered: equivalent DAGs share most of their families."""
-
-    def __init__(self, tests: Independence, constraints: Constraints | None = None) -> None:
-        self.tests, self.constraints = tests, constraints
-        self._known: dict[tuple[int, int], int] = {}
-        if constraints is not None:
-            self._allowed = [as_bits(np.flatnonzero(column)) for column in constraints.allowed.T]
-            self._required = [as_bits(np.flatnonzero(column)) for column in constraints.required.T]
-            self._earlier = [as_bits(np.flatnonzero(column)) for column in constraints.before.T]
-
-    def needed(self, node: int, parents: int) -> int:
-        """Return those of ``parents`` that depend on ``node`` given the rest of them, or are required."""
-        known = self._known.get((node, parents))
-        if known is None:
-            others = members(parents)
-            known = as_bits(others[self.tests.dependent(node, others)])
-            if self.constraints is not None:
-                known |= self._required[node] & parents
-            self._known[node, parents] = known
-        return known
-
-    def may_reverse(self, parents: Parents, i: int, j: int) -> bool:
-        """Return whether the edge i → j may point the other way, in an order that obeys the constraints.
-
-        It may not if i precedes j in another way as well: along edges and constraints on the order.
-        """
-        if self.constraints is None:
-            return True
-        if not self._allowed[i] >> j & 1:
-            return False
-        above = 0
-        fresh = (parents[j] & ~(1 << i)) | self._earlier[j]
-        while fresh:
-            above |= fresh
-            beyond = 0
-            for node in members(fresh).tolist():
-                beyond |= parents[node] | self._earlier[node]
-            fresh = beyond & ~above
-        return not above >> i & 1
 
 
 def reverse(parents: Parents, i: int, j: int, families: Families) -> Parents:
