@@ -371,8 +371,8 @@ def test_the_rule_on_exact_input_finds_the_class(initial):
         dag = random_dag(15, 0.3, rng=seed)
         precision = linear_sem(dag, rng=seed).precision()
         for found in (
-            rfdag.learn(dag, input="dag", rule="gsp", initial=initial),
-            rfdag.learn(precision, input="precision", rule="gsp", initial=initial),
+            rfdag.learn(dag, input="dag", method="gsp", initial=initial),
+            rfdag.learn(precision, input="precision", method="gsp", initial=initial),
         ):
             assert markov_equivalent(found.dag, dag)
             assert not found.warnings
@@ -383,9 +383,9 @@ def test_refinement_of_exact_input_is_a_covered_edge_search():
     missed = 0
     for seed in range(30):
         dag = random_dag(20, 0.2, rng=seed)
-        plain = rfdag.learn(dag, input="dag", rule="rfd")
+        plain = rfdag.learn(dag, input="dag", method="rfd")
         missed += plain.dag.sum() > dag.sum()
-        for found in (rfdag.learn(dag, input="dag", rule="rfd", refine=True), rfdag.learn(dag, input="dag")):
+        for found in (rfdag.learn(dag, input="dag", method="rfd", refine=True), rfdag.learn(dag, input="dag")):
             assert markov_equivalent(found.dag, dag)
             assert found.trace.node.tolist() == found.causal_order[::-1].tolist()
     assert missed > 0
@@ -394,14 +394,14 @@ def test_refinement_of_exact_input_is_a_covered_edge_search():
 def test_the_rule_on_data():
     dag = random_dag(20, degree=3, rng=1)
     rows = sample(linear_sem(dag, rng=1), 1000, rng=1)
-    start = rfdag.learn(rows, rule="min-degree")
-    found = rfdag.learn(rows, rule="gsp", initial="min-degree")
+    start = rfdag.learn(rows, method="min-degree")
+    found = rfdag.learn(rows, method="gsp", initial="min-degree")
     assert found.score is None
     assert found.dag.sum() <= start.dag.sum()
     assert metrics.shd(dag, found.dag) < metrics.shd(dag, start.dag)
-    again = rfdag.learn(rows, rule="gsp", initial="min-degree", runs=3, depth=2, random_state=5)
-    assert again.order == rfdag.learn(rows, rule="gsp", initial="min-degree", runs=3, depth=2, random_state=5).order
-    polished = rfdag.learn(rows, rule="gsp", refine=True)
+    again = rfdag.learn(rows, method="gsp", initial="min-degree", runs=3, depth=2, random_state=5)
+    assert again.order == rfdag.learn(rows, method="gsp", initial="min-degree", runs=3, depth=2, random_state=5).order
+    polished = rfdag.learn(rows, method="gsp", refine=True)
     assert polished.score == pytest.approx(rfdag.learn(rows).score, abs=30)
 
 
@@ -411,7 +411,7 @@ def test_dag_and_trace_follow_the_order_on_data(p, n):
     for seed in range(60):
         generator = np.random.default_rng(seed)
         rows = sample(linear_sem(random_dag(p, 0.5, generator), generator), n, generator)
-        found = rfdag.learn(rows, rule="gsp", alpha=0.01)
+        found = rfdag.learn(rows, method="gsp", alpha=0.01)
         order = found.causal_order
         tests = SampleIndependence(np.corrcoef(rows.T), n, 0.01)
         assert np.array_equal(found.dag, induced_dag(order, tests))
@@ -425,4 +425,4 @@ def test_a_search_that_was_cut_short_says_so(monkeypatch):
     monkeypatch.setattr(searching, "MOST_IN_VAIN", 3)
     rows = sample(linear_sem(random_dag(15, 0.5, rng=1), rng=1), 300, rng=1)
     with pytest.warns(rfdag.errors.NumericalWarning, match="sparser DAG may exist"):
-        rfdag.learn(rows, rule="gsp")
+        rfdag.learn(rows, method="gsp")

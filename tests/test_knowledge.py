@@ -287,26 +287,26 @@ def test_the_class_under_tiers_of_some_variables(data: st.DataObject) -> None:
 
 
 DATA = [
-    {"rule": "soft", "beam": 2, "restarts": 1},
-    {"rule": "soft", "beam": 2, "rescoring": "lazy", "refine": False},
-    {"rule": "soft", "beam": 2, "refine": False, "parents": "threshold"},
-    {"rule": "rfd"},
-    {"rule": "rfd", "depth": 2},
-    {"rule": "rfd", "refine": True, "restarts": 1, "random_state": 1},
-    {"rule": "min-degree", "parents": "bic"},
-    {"rule": "min-fill"},
-    {"rule": "max-remove", "pairs": "neighbours"},
-    {"rule": "random", "random_state": 3},
-    {"rule": "gsp"},
-    {"rule": "gsp", "depth": 1, "runs": 2, "initial": "min-degree"},
-    {"rule": "sp"},
-    {"rule": "sp", "parents": "threshold"},
-    {"rule": "soft", "beam": 2, "penalty": [1, 4], "restarts": 0},
-    {"rule": "soft", "beam": 2, "restarts": 0, "precision": "blocks"},
-    {"rule": "rfd", "precision": "blocks"},
+    {"method": "soft", "beam": 2, "restarts": 1},
+    {"method": "soft", "beam": 2, "rescoring": "lazy", "refine": False},
+    {"method": "soft", "beam": 2, "refine": False, "parents": "threshold"},
+    {"method": "rfd"},
+    {"method": "rfd", "depth": 2},
+    {"method": "rfd", "refine": True, "restarts": 1, "random_state": 1},
+    {"method": "min-degree", "parents": "bic"},
+    {"method": "min-fill"},
+    {"method": "max-remove", "pairs": "neighbours"},
+    {"method": "random", "random_state": 3},
+    {"method": "gsp"},
+    {"method": "gsp", "depth": 1, "runs": 2, "initial": "min-degree"},
+    {"method": "sp"},
+    {"method": "sp", "parents": "threshold"},
+    {"method": "soft", "beam": 2, "penalty": [1, 4], "restarts": 0},
+    {"method": "soft", "beam": 2, "restarts": 0, "precision": "blocks"},
+    {"method": "rfd", "precision": "blocks"},
 ]
-EXACT = [{"rule": "soft"}, {"rule": "soft", "beam": 2}, {"rule": "rfd"}, {"rule": "gsp"}, {"rule": "sp"}]
-SPARSE = [{"rule": rule} for rule in ("rfd", "min-degree", "min-fill", "max-remove", "random")] + [{"depth": 2}]
+EXACT = [{"method": "soft"}, {"method": "soft", "beam": 2}, {"method": "rfd"}, {"method": "gsp"}, {"method": "sp"}]
+SPARSE = [{"method": rule} for rule in ("rfd", "min-degree", "min-fill", "max-remove", "random")] + [{"depth": 2}]
 
 
 def check(result: rfdag.Result, known: Knowledge) -> None:
@@ -360,7 +360,7 @@ def test_sparse_input_obeys_and_agrees_with_full_input(options: dict, data: st.D
         check(found, known)
         if options.get("rule") != "random":
             full = rfdag.learn(
-                matrix, input=kind, knowledge=known, progress=False, refine=False, **({"rule": "rfd"} | options)
+                matrix, input=kind, knowledge=known, progress=False, refine=False, **({"method": "rfd"} | options)
             )
             assert found.order == full.order
             assert (found.dag.toarray() == full.dag).all()
@@ -378,7 +378,7 @@ def test_sparse_input_obeys_and_agrees_with_full_input(options: dict, data: st.D
 def test_parents_by_threshold_are_those_of_the_regression_on_allowed_predecessors(data: st.DataObject) -> None:
     rng, dag, known = draw_case(data)
     rows = simulate.sample(simulate.linear_sem(dag, rng), 120, rng)
-    result = rfdag.learn(rows, rule="rfd", knowledge=known, n_jobs=1, progress=False)
+    result = rfdag.learn(rows, method="rfd", knowledge=known, n_jobs=1, progress=False)
     demands = known.constraints(result.names)
     order = result.causal_order
     for at, child in enumerate(order):
@@ -409,7 +409,7 @@ def test_rule_sp_finds_the_best_of_all_dags_that_obey(data: st.DataObject) -> No
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     known = data.draw(some_knowledge(p))
     rows = simulate.sample(simulate.linear_sem(random_dag(rng, p), rng), 60, rng)
-    result = rfdag.learn(rows, rule="sp", knowledge=known, n_jobs=1, progress=False, gamma=0)
+    result = rfdag.learn(rows, method="sp", knowledge=known, n_jobs=1, progress=False, gamma=0)
     best = min(bic(rows, dag) for dag in all_dags(p) if obeys(known, dag))
     assert result.score == pytest.approx(best, abs=1e-6)
     assert bic(rows, result.dag) == pytest.approx(best, abs=1e-6)
@@ -427,7 +427,7 @@ def test_rule_sp_finds_the_fewest_edges_that_obey(data: st.DataObject) -> None:
         for order in map(np.array, itertools.permutations(range(p)))
         if demands.obeyed_by(order)
     )
-    assert rfdag.learn(dag, input="dag", rule="sp", knowledge=known, progress=False).dag.sum() == fewest
+    assert rfdag.learn(dag, input="dag", method="sp", knowledge=known, progress=False).dag.sum() == fewest
 
 
 def test_moves_keep_to_what_is_demanded_and_scores_stay_right() -> None:
@@ -479,8 +479,8 @@ def test_true_knowledge_does_not_make_orders_worse_on_average() -> None:
 
 def test_auto_mpg_with_its_tiers() -> None:
     known = datasets.auto_mpg_knowledge()
-    result = rfdag.learn(datasets.auto_mpg_path(), knowledge=known, rule="sp", progress=False)
-    free = rfdag.learn(datasets.auto_mpg_path(), rule="sp", progress=False)
+    result = rfdag.learn(datasets.auto_mpg_path(), knowledge=known, method="sp", progress=False)
+    free = rfdag.learn(datasets.auto_mpg_path(), method="sp", progress=False)
     assert result.order[-2:] in (("mpg", "acceleration"), ("acceleration", "mpg"))
     assert [record.kind for record in result.compliance] == ["tiers"] * 4
     assert all(record.holds for record in result.compliance)
@@ -493,7 +493,7 @@ def test_auto_mpg_with_its_tiers() -> None:
 def test_knowledge_that_says_nothing_changes_nothing() -> None:
     rng = np.random.default_rng(1)
     rows = simulate.sample(simulate.linear_sem(random_dag(rng, 6), rng), 100, rng)
-    for options in ({"rule": "rfd"}, {"beam": 2, "restarts": 1}):
+    for options in ({"method": "rfd"}, {"beam": 2, "restarts": 1}):
         plain = rfdag.learn(rows, n_jobs=1, progress=False, **options)
         silent = rfdag.learn(rows, n_jobs=1, progress=False, knowledge={}, **options)
         # Over these columns the tier demands nothing, but everything goes the constrained way.
@@ -509,7 +509,7 @@ def test_results_keep_their_knowledge(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     rows = simulate.sample(simulate.linear_sem(random_dag(rng, 4), rng), 100, rng)
     known = {"tiers": [["a", ("b", 1)]], "forbidden_within": [1], "roots": ["c"], "required": [("c", "a")]}
-    result = rfdag.learn(rows, names=["a", ("b", 1), "c", "d"], knowledge=known, rule="rfd", progress=False)
+    result = rfdag.learn(rows, names=["a", ("b", 1), "c", "d"], knowledge=known, method="rfd", progress=False)
     again = rfdag.load(result.save(tmp_path / "result.json"))
     assert again.knowledge == result.knowledge == Knowledge.of(known)
     assert again.compliance == result.compliance
@@ -523,7 +523,7 @@ def test_the_program_reads_a_file_and_tells_of_compliance(tmp_path: Path) -> Non
     from rfdag.cli import app
 
     (tmp_path / "known.txt").write_text(AUTO_MPG)
-    call = ["learn", str(datasets.auto_mpg_path()), "--rule", "rfd", "--knowledge", str(tmp_path / "known.txt")]
+    call = ["learn", str(datasets.auto_mpg_path()), "--method", "rfd", "--knowledge", str(tmp_path / "known.txt")]
     shown = CliRunner().invoke(app, call)
     assert shown.exit_code == 0
     assert "Knowledge: all 5 demands hold" in shown.output
@@ -536,7 +536,7 @@ def test_the_program_reads_a_file_and_tells_of_compliance(tmp_path: Path) -> Non
 def test_the_estimator_takes_knowledge() -> None:
     rng = np.random.default_rng(3)
     rows = simulate.sample(simulate.linear_sem(random_dag(rng, 4), rng), 100, rng)
-    fitted = clone(rfdag.RFD(knowledge=Knowledge(roots=[2]), rule="rfd")).fit(rows)
+    fitted = clone(rfdag.RFD(knowledge=Knowledge(roots=[2]), method="rfd")).fit(rows)
     assert fitted.causal_order_[0] == 2
     assert not fitted.dag_[:, 2].any()
 
@@ -547,7 +547,7 @@ def test_blocks_obey_across_their_bounds() -> None:
     dag[0, 1] = dag[1, 2] = dag[3, 4] = dag[4, 5] = dag[6, 7] = 1
     rows = simulate.sample(simulate.linear_sem(dag, rng), 400, rng)
     known = Knowledge(tiers=[[4, 0], [3, 1], [5]], required=[(2, 6)], leaves=[7])
-    result = rfdag.learn(rows, precision="blocks", rule="rfd", knowledge=known, n_jobs=1, progress=False)
+    result = rfdag.learn(rows, blocks=True, method="rfd", knowledge=known, n_jobs=1, progress=False)
     check(result, known)
     assert result.order[-1] == 7
 
@@ -589,7 +589,7 @@ def test_a_single_state_on_a_gpu_obeys_as_the_host_says() -> None:
 
 @on_gpu
 @pytest.mark.parametrize(
-    "options", [{"rule": "rfd"}, {"beam": 1, "restarts": 0}, {"beam": 4, "refine": False}], ids=str
+    "options", [{"method": "rfd"}, {"beam": 1, "restarts": 0}, {"beam": 4, "refine": False}], ids=str
 )
 def test_knowledge_on_a_gpu_gives_the_answer_of_the_cpu(options: dict) -> None:
     rng = np.random.default_rng(8)

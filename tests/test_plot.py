@@ -36,14 +36,14 @@ def random_edges(p, share, seed):
 
 
 def oracle(dag, **options):
-    return rfdag.learn(dag, input="dag", rule="rfd", **options)
+    return rfdag.learn(dag, input="dag", method="rfd", **options)
 
 
 @pytest.fixture(scope="module")
 def learnt():
     dag = simulate.random_dag(12, degree=3, rng=4)
     rows = simulate.sample(simulate.linear_sem(dag, rng=4), 60, rng=4)
-    return rfdag.learn(rows, names=[f"name {at}" for at in range(12)], rule="rfd", alpha=0.05), dag
+    return rfdag.learn(rows, names=[f"name {at}" for at in range(12)], method="rfd", alpha=0.05), dag
 
 
 @pytest.fixture(scope="module")
@@ -219,7 +219,7 @@ def test_the_axes_given_are_used_and_small_ones_leave_names_out(learnt):
 def test_all_of_the_legend_is_seen_however_small_the_graph(seed):
     dag = simulate.random_dag(4 + 3 * seed, degree=2, rng=seed)
     rows = simulate.sample(simulate.linear_sem(dag, rng=seed), 40, rng=seed)
-    result = rfdag.learn(rows, rule="rfd", alpha=0.05)
+    result = rfdag.learn(rows, method="rfd", alpha=0.05)
     for axes in (result.plot("graph"), result.plot(truth=dag), result.plot("graph", graph="dag", weights="equal")):
         check_words_inside(axes)
         assert all(axes.figure.bbox.y0 <= text.get_window_extent().y0 for text in axes.get_legend().get_texts())
@@ -364,8 +364,8 @@ def resampled():
     """Return a result, and a bootstrap of the same columns in another order."""
     dag = simulate.random_dag(5, degree=2, rng=2)
     frame = pd.DataFrame(simulate.sample(simulate.linear_sem(dag, rng=2), 40, rng=2), columns=list("abcde"))
-    found = rfdag.bootstrap(frame[list("ecabd")], 10, n_jobs=1, rule="rfd")
-    return rfdag.learn(frame, rule="rfd"), found
+    found = rfdag.bootstrap(frame[list("ecabd")], 10, n_jobs=1, method="rfd")
+    return rfdag.learn(frame, method="rfd"), found
 
 
 def test_places_come_from_a_bootstrap(resampled):

@@ -41,7 +41,7 @@ def drawn(p, n, seed=0, degree=2.5, **options):
     generator = np.random.default_rng(seed)
     dag = simulate.random_dag(p, rng=generator, degree=degree)
     rows = simulate.sample(simulate.linear_sem(dag, rng=generator), n, rng=generator)
-    return rows, dag, rfdag.learn(rows, **{"rule": "rfd", **options})
+    return rows, dag, rfdag.learn(rows, **{"method": "rfd", **options})
 
 
 def block_of(path):
@@ -127,7 +127,7 @@ def test_shapes_are_those_of_the_columns_by_name():
 @pytest.mark.parametrize("seed", range(3))
 def test_the_first_graph_of_an_oracle_is_its_moral_graph(seed):
     dag = simulate.random_dag(12, degree=4, rng=seed)
-    trace = rfdag.learn(dag, input="dag", rule="rfd").trace
+    trace = rfdag.learn(dag, input="dag", method="rfd").trace
     assert first_graph(trace) == {tuple(pair) for pair in np.argwhere(np.triu(rfdag.graphs.moral_graph(dag))).tolist()}
 
 
@@ -214,7 +214,7 @@ def large(tmp_path_factory):
     """Return the path of a report on 5000 variables."""
     dag = simulate.random_dag(5000, degree=3, rng=1, sparse=True)
     names = [f"{'long' * 20} {at}" for at in range(5000)]
-    result = rfdag.learn(dag, input="dag", names=names, rule="min-degree")
+    result = rfdag.learn(dag, input="dag", names=names, method="min-degree")
     return result.report(tmp_path_factory.mktemp("large") / "x.html", truth=dag)
 
 
@@ -475,7 +475,7 @@ def test_downloads_are_there(opened):
 
 def test_hostile_names_are_shown_not_run(chromium, tmp_path):
     dag = np.triu(np.ones((len(HOSTILE), len(HOSTILE)), int), 1)
-    result = rfdag.learn(dag, input="dag", names=HOSTILE, rule="rfd")
+    result = rfdag.learn(dag, input="dag", names=HOSTILE, method="rfd")
     chromium.open(result.report(tmp_path / "x.html", truth=np.triu(dag, 2)))
     assert chromium.complaints == []
     assert len(chromium.requests) == 1
@@ -519,7 +519,7 @@ def test_five_thousand_variables_open_as_heat_map_and_tables(chromium, large):
 
 def test_long_names_that_begin_and_end_alike_have_boxes_of_their_own(chromium, tmp_path):
     names = [f"the amount of substance number {at} in the blood of the patients" for at in range(8)]
-    result = rfdag.learn(simulate.random_dag(8, degree=3, rng=0), input="dag", names=names, rule="rfd")
+    result = rfdag.learn(simulate.random_dag(8, degree=3, rng=0), input="dag", names=names, method="rfd")
     chromium.open(result.report(tmp_path / "x.html"))
     shown = chromium.run("[...document.querySelectorAll('#network text')].map((text) => text.textContent)")
     assert len(set(shown)) == 8

@@ -278,7 +278,7 @@ def test_the_search_finds_the_best_of_all_orders_of_few_variables(rows):
 def test_sparsest_permutation_by_bic_is_the_best_of_all_orders(rows):
     orders = itertools.permutations(range(rows.shape[1]))
     best = min(scored(rows, order).total for order in orders)
-    found = rfdag.learn(rows, rule="sp")
+    found = rfdag.learn(rows, method="sp")
     assert found.score == pytest.approx(best, abs=1e-5)
     assert rfdag.learn(rows).score >= best - 1e-5
 
@@ -294,7 +294,7 @@ def test_sparsest_permutation_by_bic_has_the_best_of_all_parents(rows, penalty):
         return min(literal_score(rows, y, list(parents), penalty) for parents in subsets)
 
     best = min(sum(least(y, order[:at]) for at, y in enumerate(order)) for order in itertools.permutations(range(p)))
-    assert rfdag.learn(rows, rule="sp", penalty=penalty).score == pytest.approx(best, abs=1e-4)
+    assert rfdag.learn(rows, method="sp", penalty=penalty).score == pytest.approx(best, abs=1e-4)
 
 
 @settings(max_examples=30)
@@ -303,12 +303,12 @@ def test_sparsest_permutation_by_edges_is_the_best_of_all_orders(rows, alpha):
     world = reference.Sample(np.cov(rows.T), len(rows), alpha)
     orders = itertools.permutations(range(rows.shape[1]))
     best = min(len(reference.minimal_imap(world, order)) for order in orders)
-    assert rfdag.learn(rows, rule="sp", parents="threshold", alpha=alpha).dag.sum() == best
+    assert rfdag.learn(rows, method="sp", parents="threshold", alpha=alpha).dag.sum() == best
 
 
 @given(dags(2, 6))
 def test_sparsest_permutation_of_a_dag_is_markov_equivalent_to_it(dag):
-    assert markov_equivalent(rfdag.learn(dag, input="dag", rule="sp").dag, dag)
+    assert markov_equivalent(rfdag.learn(dag, input="dag", method="sp").dag, dag)
 
 
 def test_an_interrupt_loses_nothing(monkeypatch):
