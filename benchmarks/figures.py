@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from look import DARK, GREY, PALE, WARM, begin, save
+from rfdag.evidence.local import SharedMoments
 from rfdag.evidence.moments import Moments
 from rfdag.graphs import topological_order
 from rfdag.orders.scores import ScoredOrder, price_of_edge
@@ -50,7 +51,7 @@ def guide(ax: Any) -> None:
             partial = moments.partial_correlations(order[:size])
             paid += float(np.minimum((1000 - size + 1) * partial[-1, :-1] ** 2 / price, 1).sum())
         costs.append(paid)
-        scores.append(ScoredOrder(moments.correlation, 1000, order).total / price)
+        scores.append(ScoredOrder(SharedMoments(moments.correlation, 1000), order).total / price)
     ax.scatter(costs[1:], scores[1:], s=14, color=DARK, alpha=0.6, lw=0)
     ax.scatter(costs[:1], scores[:1], s=70, color=WARM, marker="D", zorder=3)
     ax.annotate("true order", (costs[0], scores[0]), xytext=(12, 2), textcoords="offset points", color=WARM)

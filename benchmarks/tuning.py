@@ -35,7 +35,6 @@ from report import markdown
 from rfdag import metrics
 from rfdag.errors import NumericalWarning
 from rfdag.orders import tuning
-from rfdag.orders.kernels import bic
 from rfdag.orders.tuning import Setting
 from rfdag.simulate import linear_sem, random_dag, sample, scale_free_dag
 
@@ -115,7 +114,8 @@ class Choice:
             for name, number in zip(self.names, value if len(self.names) > 1 else (value,), strict=True):
                 stack.enter_context(mock.patch.object(tuning, name, number))
                 if name in COMPILED:
-                    stack.enter_context(mock.patch.object(bic, COMPILED[name], number))
+                    module, constant = COMPILED[name]
+                    stack.enter_context(mock.patch.object(module, constant, number))
             yield
 
 

@@ -186,3 +186,29 @@ def _v_structures(dag):
 
 def _induced(edges, k):
     return {edge for edge in edges if k not in edge}
+
+
+def local_bic(rows_of, dag, price):
+    """Σ_y n_y ln(RSS_y / TSS_y) + price · edges: each variable regressed, by least squares, in rows of its own.
+
+    ``rows_of[y]`` is the data in which variable y is scored.
+    """
+    total = 0.0
+    for y, rows in enumerate(rows_of):
+        centred = rows - rows.mean(axis=0)
+        parents = np.flatnonzero(np.asarray(dag)[:, y])
+        slopes = np.linalg.lstsq(centred[:, parents], centred[:, y], rcond=None)[0]
+        residual = centred[:, y] - centred[:, parents] @ slopes
+        total += len(rows) * math.log(residual @ residual / (centred[:, y] @ centred[:, y])) + price * len(parents)
+    return total
+
+
+def all_dags(p):
+    """Every DAG of p nodes, by its orders; some more than once."""
+    pairs = list(itertools.combinations(range(p), 2))
+    for order in itertools.permutations(range(p)):
+        for chosen in itertools.product((0, 1), repeat=len(pairs)):
+            dag = np.zeros((p, p), int)
+            for (i, j), edge in zip(pairs, chosen, strict=True):
+                dag[order[i], order[j]] = edge
+            yield dag

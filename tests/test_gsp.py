@@ -17,17 +17,13 @@ from rfdag.errors import GraphError, OptionError
 from rfdag.evidence.independence import ExactIndependence, GraphIndependence, SampleIndependence
 from rfdag.evidence.moments import Moments
 from rfdag.graphs import cpdag, d_separated, is_minimal_imap, markov_equivalent, minimal_imap, topological_order
+from rfdag.graphs.cliques import cliques
+from rfdag.graphs.node_sets import as_matrix, as_parents, members
+from rfdag.knowledge import Knowledge
 from rfdag.orders import covered_edges as gsp_module
-from rfdag.orders.covered_edges import (
-    Families,
-    as_matrix,
-    as_parents,
-    covered_edge_search,
-    covered_edges,
-    gsp,
-    induced_dag,
-    reverse,
-)
+from rfdag.orders.covered_edges import covered_edge_search, covered_edges, gsp, reverse
+from rfdag.orders.families import Families
+from rfdag.orders.parents import induced_dag
 from rfdag.runtime.deadline import Deadline
 from rfdag.simulate import linear_sem, random_dag, sample
 from strategies import dags, dags_and_orders
@@ -149,10 +145,10 @@ def test_covered_edges_by_definition(dag):
 def test_a_reversal_without_loss_stays_in_the_class(dag):
     needs_all = Families(GraphIndependence(dag))
     for i, j in covered_edges(as_parents(dag)):
-        turned = as_matrix(reverse(as_parents(dag), i, j, needs_all))
-        assert turned[j, i]
-        assert not turned[i, j]
-        assert markov_equivalent(turned, dag)
+        changed = as_matrix(reverse(as_parents(dag), i, j, needs_all))
+        assert changed[j, i]
+        assert not changed[i, j]
+        assert markov_equivalent(changed, dag)
 
 
 @given(dags_and_orders(max_nodes=7))
@@ -161,8 +157,8 @@ def test_a_reversal_gives_what_the_new_order_induces(case):
     tests = GraphIndependence(dag)
     start = induced_dag(order, tests)
     for i, j in covered_edges(as_parents(start)):
-        turned = as_matrix(reverse(as_parents(start), i, j, Families(tests)))
-        assert np.array_equal(turned, minimal_imap(dag, topological_order(turned)))
+        changed = as_matrix(reverse(as_parents(start), i, j, Families(tests)))
+        assert np.array_equal(changed, minimal_imap(dag, topological_order(changed)))
 
 
 # The search.
@@ -210,7 +206,7 @@ def test_every_stop_is_a_minimal_imap_of_fewer_edges(case, depth):
 @given(seeds)
 def test_where_the_search_of_the_class_ends_no_walk_goes_on(seed):
     tests = sample_tests(seed, p=7, degree=3, n=100)
-    found = gsp([range(7)], tests, depth=None)
+    found = covered_edge_search(induced_dag(range(7), tests), tests, depth=None)
     assert found.complete
     assert np.array_equal(covered_edge_search(found.dag, tests, depth=1000).dag, found.dag)
 
@@ -238,25 +234,44 @@ def test_edges_never_rise(depth, monkeypatch):
 def test_the_families_of_a_class_are_those_of_its_members(dag):
     """Every clique of undirected neighbours is, with the compelled parents, a family of some member."""
     essential = cpdag(dag)
-    compelled, joined = as_parents((essential == 1).astype(np.int8)), as_parents((essential == 2).astype(np.int8))
+    compelled, undirected = (as_parents((essential == kind).astype(np.int8)) for kind in (1, 2))
     listed, queue = {tuple(as_parents(dag))}, [as_parents(dag)]
     while queue:
         member = queue.pop()
         for i, j in covered_edges(member):
-            turned = member.copy()
-            turned[i], turned[j] = member[i] | 1 << j, member[i]
-            if tuple(turned) not in listed:
-                listed.add(tuple(turned))
-                queue.append(turned)
+            changed = member.copy()
+            changed[i], changed[j] = member[i] | 1 << j, member[i]
+            if tuple(changed) not in listed:
+                listed.add(tuple(changed))
+                queue.append(changed)
     for node in range(len(dag)):
-        cliques = list(gsp_module._cliques(joined, joined[node]))
-        assert len(cliques) == len(set(cliques))
-        assert {compelled[node] | clique for clique in cliques} == {member[node] for member in listed}
-        for clique in cliques:
-            first = [*gsp_module.members(clique).tolist(), node]
-            member = gsp_module._oriented(as_parents(dag), joined, first)
+        found = list(cliques(undirected, undirected[node]))
+        assert len(found) == len(set(found))
+        assert {compelled[node] | clique for clique in found} == {member[node] for member in listed}
+        for clique in found:
+            first = [*members(clique).tolist(), node]
+            member = gsp_module._oriented(as_parents(dag), undirected, first)
             assert member[node] == compelled[node] | clique
             assert tuple(member) in listed
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("knowing", [False, True])
+def test_on_a_sample_the_dag_is_what_the_order_induces(depth, knowing):
+    """Tests on a sample may contradict each other, so that a DAG reached by reversals need not be D_π of any order."""
+    constraints = Knowledge(tiers=[[0, 1, 2], [3, 4, 5], [6, 7]]).constraints(range(8)) if knowing else None
+    sparser = 0
+    for seed in range(40):
+        tests = sample_tests(seed, p=8, degree=4, n=60)
+        orders = [np.random.default_rng(seed).permutation(8), np.arange(8)]
+        if constraints is not None:
+            orders = [constraints.arrange(order) for order in orders]
+        found = gsp(orders, tests, depth=depth, constraints=constraints)
+        assert np.array_equal(found.dag, induced_dag(found.order, tests, constraints))
+        starts = [induced_dag(order, tests, constraints).sum() for order in orders]
+        assert found.dag.sum() <= min(starts)
+        sparser += found.dag.sum() < min(starts)
+    assert sparser > 5
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
@@ -388,6 +403,20 @@ def test_the_rule_on_data():
     assert again.order == rfdag.learn(rows, method="gsp", initial="min-degree", runs=3, depth=2, random_state=5).order
     polished = rfdag.learn(rows, method="gsp", refine=True)
     assert polished.score == pytest.approx(rfdag.learn(rows).score, abs=30)
+
+
+@pytest.mark.parametrize(("p", "n"), [(3, 30), (6, 60)])
+def test_dag_and_trace_follow_the_order_on_data(p, n):
+    """The DAG is D_π of the order by the same tests, and the trace is the elimination along it."""
+    for seed in range(60):
+        generator = np.random.default_rng(seed)
+        rows = sample(linear_sem(random_dag(p, 0.5, generator), generator), n, generator)
+        found = rfdag.learn(rows, method="gsp", alpha=0.01)
+        order = found.causal_order
+        tests = SampleIndependence(np.corrcoef(rows.T), n, 0.01)
+        assert np.array_equal(found.dag, induced_dag(order, tests))
+        assert found.trace.node.tolist() == order[::-1].tolist()
+        assert found.trace.degree.tolist() == found.dag.sum(axis=0)[order[::-1]].tolist()
 
 
 def test_a_search_that_was_cut_short_says_so(monkeypatch):

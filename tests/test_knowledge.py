@@ -23,6 +23,7 @@ from rfdag.eliminate.beams.counts import EngineStates, beam_search
 from rfdag.eliminate.beams.gpu import GpuBeam
 from rfdag.errors import FileError, GraphError, OptionError
 from rfdag.evidence.independence import GraphIndependence
+from rfdag.evidence.local import SharedMoments
 from rfdag.graphs import cpdag
 from rfdag.graphs.sparse import entries_at
 from rfdag.knowledge import Knowledge
@@ -436,9 +437,11 @@ def test_moves_keep_to_what_is_demanded_and_scores_stay_right() -> None:
     rows = simulate.sample(simulate.linear_sem(random_dag(rng, p), rng), n, rng)
     known = Knowledge(tiers=[[5, 1, 2], [0, 3], [7]], required=[(4, 6), (6, 2)], forbidden=[(1, 0), (5, 7)])
     demands = known.constraints(range(p))
-    scored = ScoredOrder(np.corrcoef(rows.T), n, demands.arrange(rng.permutation(p)), constraints=demands)
+    scored = ScoredOrder(
+        SharedMoments(np.corrcoef(rows.T), n), demands.arrange(rng.permutation(p)), constraints=demands
+    )
     for _ in range(25):
-        scored.turn_edge(rng)
+        scored.reverse_edge(rng)
         scored.reinsert(int(rng.integers(p)))
         assert demands.obeyed_by(scored.order)
         assert obeys(known, scored.dag)

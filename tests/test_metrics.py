@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from rfdag import graphs, metrics
-from rfdag.errors import GraphError
+from rfdag.errors import GraphError, OptionError
 from strategies import dag_pairs, dags, dags_and_orders
 
 CHAIN = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]])
@@ -86,6 +87,45 @@ def test_weights_are_as_good_as_ones():
     assert metrics.skeleton(weights, CHAIN).f1 == 1.0
     assert metrics.aid(weights, CHAIN).mistakes == 0
     assert metrics.order_error(COLLIDER * 2.0, [0, 2, 1]) == 0.5
+
+
+@pytest.mark.parametrize("p", [0, 1])
+@pytest.mark.parametrize("strategy", ["ancestor", "parent", "oset"])
+def test_graphs_without_pairs_have_distance_zero(p, strategy):
+    empty = np.zeros((p, p))
+    assert metrics.sid(empty, empty) == (0.0, 0)
+    assert metrics.aid(empty, empty, strategy) == (0.0, 0)
+    assert metrics.shd(empty, empty) == 0
+
+
+@pytest.mark.parametrize(
+    "cyclic",
+    [
+        [[0, 1, 0], [0, 0, 1], [1, 0, 0]],
+        [[0, 1, 0], [1, 0, 0], [0, 0, 0]],
+        [[0, 1, 0], [0, 1, 0], [0, 0, 0]],
+        [[0, 1, 0], [0, 2, 0], [0, 0, 0]],
+        [[0, 1, 2], [1, 0, 0], [2, 0, 0]],
+    ],
+)
+def test_cycles_are_refused_before_gadjid_sees_them(cyclic):
+    """It would panic, with an exception that `except Exception` lets through."""
+    for pair in ((cyclic, CHAIN), (CHAIN, cyclic)):
+        with pytest.raises(GraphError, match="cycle"):
+            metrics.sid(*pair)
+        with pytest.raises(GraphError, match="cycle"):
+            metrics.aid(*pair)
+
+
+def test_graphs_may_be_compared_as_they_are():
+    """Without undirected edges, a class that knowledge has directed looks like a DAG."""
+    assert metrics.shd(CHAIN, CHAIN.T) == 0
+    assert metrics.shd(CHAIN, CHAIN.T, compare="graphs") == 2
+    assert metrics.shd(graphs.cpdag(CHAIN), CHAIN, compare="graphs") == 2
+    assert metrics.shd(csr_array(CHAIN), csr_array(CHAIN.T), compare="graphs") == 2
+    assert metrics.shd(COLLIDER, COLLIDER, compare="graphs") == 0
+    with pytest.raises(OptionError, match="'classes' or 'graphs'"):
+        metrics.shd(CHAIN, CHAIN, compare="dags")
 
 
 def test_refusals():

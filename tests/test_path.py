@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import rfdag
+from rfdag.evidence.local import SharedMoments
 from rfdag.evidence.moments import Moments
 from rfdag.orders.margin import noise_at_the_margin
 from rfdag.orders.scores import ScoredOrder
@@ -73,8 +74,10 @@ def test_the_extended_bic_asks_more_of_an_edge():
     assert extended.dag.sum() < plain.dag.sum()
     correlation = Moments.from_data(ROWS).correlation
     dearer = 1.0 + 2 * math.log(20) / math.log(300)
-    same = ScoredOrder(correlation, 300, extended.causal_order, penalty=dearer)
-    assert same.total == pytest.approx(ScoredOrder(correlation, 300, extended.causal_order, 1.0, 1.0).total)
+    same = ScoredOrder(SharedMoments(correlation, 300), extended.causal_order, penalty=dearer)
+    assert same.total == pytest.approx(
+        ScoredOrder(SharedMoments(correlation, 300), extended.causal_order, 1.0, 1.0).total
+    )
 
 
 def test_noise_at_the_margin_is_done_away_with():

@@ -27,7 +27,7 @@ from rfdag.plots.order import possible_places
 from rfdag.plots.strengths import strengths
 from rfdag.plots.svg import path_of as svg_path_of
 from rfdag.plots.svg import svg_graph
-from rfdag.plots.truth import STROKES, comparison
+from rfdag.plots.truth import STROKES, compare_to_truth
 
 HOSTILE = [
     "x" * 300, "x" * 299 + "y", "$x_1$", "a_b^{2", "two\nlines\ttab", "\N{GRINNING FACE}", "",
@@ -493,7 +493,7 @@ def test_the_trace_shows_the_scores_of_each_step(learnt):
 @pytest.mark.parametrize("graph", ["cpdag", "dag"])
 def test_the_truth_is_compared_pair_by_pair(learnt, graph):
     result, dag = learnt
-    compared = comparison(result, dag, graph)
+    compared = compare_to_truth(result, dag, graph)
     wanted, found = (rfdag.graphs.cpdag(dag), result.cpdag) if graph == "cpdag" else (dag, result.dag)
     order = result.causal_order
     right, missing, extra, reversed_ = VERDICTS
@@ -518,23 +518,23 @@ def test_the_truth_is_compared_pair_by_pair(learnt, graph):
 
 def test_arrows_point_as_found_or_as_missing():
     found = oracle([[0, 0, 1], [0, 0, 1], [0, 0, 0]])
-    against = comparison(found, [[0, 0, 0], [0, 0, 0], [1, 1, 0]], "dag")
+    against = compare_to_truth(found, [[0, 0, 0], [0, 0, 0], [1, 1, 0]], "dag")
     assert against.verdict.tolist() == [VERDICTS[3]] * 2
     assert against.arrow.tolist() == ["target", "target"]
-    lost = comparison(oracle(np.zeros((3, 3))), [[0, 0, 1], [0, 0, 1], [0, 0, 0]])
+    lost = compare_to_truth(oracle(np.zeros((3, 3))), [[0, 0, 1], [0, 0, 1], [0, 0, 0]])
     assert lost.verdict.tolist() == ["missing", "missing"]
     assert set(lost.arrow) <= {"target", "source"}
 
 
 def test_the_truth_may_be_sparse_or_have_names_in_another_order(learnt):
     result, dag = learnt
-    expected = comparison(result, dag)
+    expected = compare_to_truth(result, dag)
     turned = np.random.default_rng(0).permutation(12)
     other = oracle(dag[np.ix_(turned, turned)], names=[result.names[at] for at in turned])
     true = rfdag.graphs.cpdag(dag)
     assert (rfdag.graphs.cpdag(other.dag)[np.ix_(*[np.argsort(turned)] * 2)] == true).all()
     for truth in (csr_array(dag), true, other):
-        assert (comparison(result, truth).verdict == expected.verdict).all()
+        assert (compare_to_truth(result, truth).verdict == expected.verdict).all()
     with pytest.raises(GraphError, match="The truth lacks"):
         result.plot(truth=oracle(dag))
     with pytest.raises(GraphError, match="3 nodes and the result 12"):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import rfdag
+from rfdag.evidence.local import SharedMoments
 from rfdag.evidence.moments import Moments
 from rfdag.knowledge import Knowledge
 from rfdag.orders import restarts, tuning
@@ -28,7 +29,7 @@ def scored(p, n=100, seed=4, constraints=None):
     generator = np.random.default_rng([seed, p])
     rows = generator.normal(size=(n, p)) @ generator.normal(size=(p, p))
     order = np.arange(p) if constraints is None else constraints.arrange(np.arange(p))
-    return ScoredOrder(Moments.from_data(rows).correlation, n, order, constraints=constraints)
+    return ScoredOrder(SharedMoments(Moments.from_data(rows).correlation, n), order, constraints=constraints)
 
 
 def test_restarts_over_few_variables_find_the_best_dag():
@@ -61,7 +62,7 @@ def test_a_restart_over_few_variables_obeys_constraints(monkeypatch):
 def test_a_restart_over_more_variables_reverses_edges(p, counts, monkeypatch):
     reversed_now = []
     found = set()
-    monkeypatch.setattr(ScoredOrder, "turn_edge", lambda self, generator: reversed_now.append(1))
+    monkeypatch.setattr(ScoredOrder, "reverse_edge", lambda self, generator: reversed_now.append(1))
 
     def descended(trial, *_, **__):
         found.add(len(reversed_now))
@@ -85,7 +86,7 @@ def test_restarts_end_after_enough_in_vain(monkeypatch):
         return reverse(*args)
 
     monkeypatch.setattr(restarts, "_restart", restart)
-    sparse = ScoredOrder(np.eye(10), 100, np.arange(10))
+    sparse = ScoredOrder(SharedMoments(np.eye(10), 100), np.arange(10))
     restarts.iterate(sparse, np.random.default_rng(7), "auto")
     assert len(made) == tuning.MOST_FRUITLESS_RESTARTS
     made.clear()

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rfdag import simulate
 from rfdag.errors import OptionError
 from rfdag.graphs import find_cycle, topological_order
+from rfdag.runtime.randomness import generator_from
 from strategies import dags
 
 
@@ -130,3 +131,43 @@ def test_topological_order_puts_parents_first():
 def test_refusals(call, words):
     with pytest.raises(OptionError, match=words):
         call()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: 7,
+        lambda: np.int64(7),
+        lambda: [1, 2],
+        lambda: None,
+        lambda: np.random.default_rng(7),
+        lambda: np.random.SeedSequence(7),
+        lambda: np.random.PCG64(7),
+        lambda: np.random.RandomState(7),
+    ],
+)
+def test_every_kind_of_seed_is_taken(make):
+    chain = np.eye(4, k=1)
+    for draw in (
+        lambda rng: simulate.random_dag(6, 0.5, rng),
+        lambda rng: simulate.scale_free_dag(6, 2, rng),
+        lambda rng: simulate.block_dag([3, 3], 0.5, rng).toarray(),
+        lambda rng: simulate.linear_sem(chain, rng).weights,
+        lambda rng: simulate.sample(simulate.linear_sem(chain), 3, rng),
+    ):
+        np.testing.assert_array_equal(draw(make()), draw(make()))
+
+
+@pytest.mark.parametrize("kind", [np.random.default_rng, np.random.RandomState, np.random.PCG64])
+def test_generators_go_on_where_they_were(kind):
+    generator = kind(3)
+    first, second = (simulate.random_dag(12, 0.5, generator) for _ in range(2))
+    assert (first != second).any()
+
+
+@pytest.mark.parametrize("seed", ["today", -1, 1.5, True, object()])
+def test_what_is_no_seed_is_refused(seed):
+    with pytest.raises(OptionError, match=r"rng is .*; pass None, a whole number"):
+        simulate.random_dag(4, 0.5, seed)
+    with pytest.raises(OptionError, match="random_state is"):
+        generator_from(seed)

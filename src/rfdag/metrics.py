@@ -1,23 +1,23 @@
 """How near a found graph or order is to the truth.
 
 Graphs are matrices in the encoding of `rfdag.graphs`. Where a measure is about the Markov equivalence class,
-DAGs and CPDAGs are both accepted and DAGs are turned into their CPDAG. `skeleton`, `shd` and `order_error` take sparse
+DAGs and CPDAGs are both accepted, and the CPDAG of a DAG is compared. `skeleton`, `shd` and `order_error` take sparse
 arrays too.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, triu
 
-from rfdag.errors import GraphError
-from rfdag.graphs.dag import Graph, as_dag, check_order
-from rfdag.graphs.equivalence import cpdag
+from rfdag.errors import GraphError, OptionError
+from rfdag.graphs.dag import Graph, as_dag, check_order, find_cycle
+from rfdag.graphs.equivalence import encoded, equivalence_class
 from rfdag.graphs.imap import minimal_imap
-from rfdag.graphs.sparse import canonical, issparse, refuse_sparse, same_pattern
+from rfdag.graphs.sparse import issparse, refuse_sparse
 
 __all__ = [
     "Distance",
@@ -72,13 +72,31 @@ def skeleton(true: ArrayLike, found: ArrayLike) -> SkeletonScores:
     )
 
 
-def shd(true: ArrayLike, found: ArrayLike) -> int:
-    """Return the structural Hamming distance of the CPDAGs: the number of pairs joined differently.
+def shd(true: ArrayLike, found: ArrayLike, compare: Literal["classes", "graphs"] = "classes") -> int:
+    """Return the structural Hamming distance: the number of pairs whose edges differ.
 
+    Parameters
+    ----------
+    true, found
+        Graphs on the same nodes, full or sparse.
+    compare
+        "classes" compares Markov equivalence classes. A graph without undirected edges is taken for a DAG then, and its
+        CPDAG is compared; any other graph is compared as it is. "graphs" compares both as they are: two DAGs edge by
+        edge, or classes that background knowledge or experiments have directed further, perhaps completely, than a
+        CPDAG is.
+
+    Examples
+    --------
     >>> shd([[0, 1], [0, 0]], [[0, 0], [1, 0]])
     0
+    >>> shd([[0, 1], [0, 0]], [[0, 0], [1, 0]], compare="graphs")
+    1
     """
-    truth, guess = (equivalence_class(graph) for graph in _same_size(true, found))
+    if compare not in ("classes", "graphs"):
+        raise OptionError(f"compare is 'classes' or 'graphs', not {compare!r}.")
+    truth, guess = _same_size(true, found)
+    if compare == "classes":
+        truth, guess = equivalence_class(truth), equivalence_class(guess)
     if issparse(truth):
         differs = truth != guess
         return int(triu(differs + differs.T).nnz)
@@ -114,6 +132,8 @@ def edge_ratio(true: ArrayLike, order: ArrayLike) -> float:
 def sid(true: ArrayLike, found: ArrayLike) -> Distance:
     """Return the structural intervention distance of two DAGs (Peters and Bühlmann), by gadjid.
 
+    Graphs of one node or none have no pairs, and their distance is 0.
+
     >>> sid([[0, 1], [0, 0]], [[0, 0], [1, 0]]).mistakes
     2
     """
@@ -121,14 +141,17 @@ def sid(true: ArrayLike, found: ArrayLike) -> Distance:
 
     refuse_sparse(true, "sid")
     refuse_sparse(found, "sid")
-    truth, guess = _same_size(true, found)
-    return Distance(*gadjid.sid(as_dag(truth), as_dag(guess), edge_direction="from row to column"))
+    truth, guess = (as_dag(graph) for graph in _same_size(true, found))
+    if len(truth) < 2:
+        return Distance(0.0, 0)
+    return Distance(*gadjid.sid(truth, guess, edge_direction="from row to column"))
 
 
 def aid(true: ArrayLike, found: ArrayLike, strategy: str = "ancestor") -> Distance:
     """Return the adjustment identification distance of two DAGs or CPDAGs, by gadjid.
 
-    ``strategy`` is "ancestor", "parent" or "oset": how the found graph chooses what to adjust for.
+    ``strategy`` is "ancestor", "parent" or "oset": how the found graph chooses what to adjust for. Graphs of one node
+    or none have no pairs, and their distance is 0.
 
     >>> aid([[0, 1], [0, 0]], [[0, 1], [0, 0]]).mistakes
     0
@@ -141,24 +164,23 @@ def aid(true: ArrayLike, found: ArrayLike, strategy: str = "ancestor") -> Distan
     refuse_sparse(true, "aid")
     refuse_sparse(found, "aid")
     truth, guess = _same_size(true, found)
+    for which, graph in (("true", truth), ("found", guess)):
+        cycle = find_cycle((graph == 1) | np.diag(np.diag(graph) != 0))
+        if cycle:
+            arrows = " → ".join(map(str, cycle))
+            raise GraphError(
+                f"The {which} graph has the cycle {arrows}; aid compares DAGs and CPDAGs. Remove or reverse one of "
+                "these edges, or write 2 in both places for an undirected one."
+            )
+    if len(truth) < 2:
+        return Distance(0.0, 0)
     return Distance(*distances[strategy](truth, guess, edge_direction="from row to column"))
-
-
-def equivalence_class(graph: ArrayLike) -> Graph:
-    """Return the CPDAG of a DAG; a graph with undirected edges is one already.
-
-    >>> equivalence_class([[0, 0.7], [0, 0]])
-    array([[0, 2],
-           [2, 0]], dtype=int8)
-    """
-    matrix = _encoded(graph)
-    return matrix if (matrix == 2).sum() else cpdag(matrix)
 
 
 def _same_size(true: ArrayLike, found: ArrayLike) -> tuple[Graph, Graph]:
     if issparse(true) or issparse(found):
         true, found = _as_sparse(true), _as_sparse(found)
-    first, second = _encoded(true), _encoded(found)
+    first, second = encoded(true), encoded(found)
     if first.shape != second.shape:
         raise GraphError(
             f"The graphs have {first.shape[0]} and {second.shape[0]} nodes; compare graphs on the same nodes."
@@ -167,28 +189,7 @@ def _same_size(true: ArrayLike, found: ArrayLike) -> tuple[Graph, Graph]:
 
 
 def _as_sparse(graph: ArrayLike) -> ArrayLike:
-    return graph if issparse(graph) else csr_array(_encoded(graph))
-
-
-def _encoded(graph: ArrayLike) -> Graph:
-    if issparse(graph):
-        return _encoded_sparse(graph)
-    matrix = np.array(graph)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise GraphError(f"Found an array of shape {matrix.shape}; a graph is a square matrix.")
-    # Weights are as good as ones; a 2 marks an undirected edge only where its mirror is a 2 as well.
-    undirected = (matrix == 2) & (matrix == 2).T
-    return np.where(undirected, 2, matrix != 0).astype(np.int8)
-
-
-def _encoded_sparse(graph: ArrayLike) -> Graph:
-    """Return the same of a sparse array, as CSR."""
-    matrix = canonical(graph)
-    twos = same_pattern(matrix, (matrix.data == 2).astype(np.int8))
-    # One in both places makes two of either.
-    mutual = (twos + twos.T).multiply(same_pattern(matrix, np.ones(matrix.nnz, np.int8))).tocsr()
-    encoded: Graph = (same_pattern(matrix, np.ones(matrix.nnz, np.int8)) + (mutual == 2)).astype(np.int8)
-    return encoded
+    return graph if issparse(graph) else csr_array(encoded(graph))
 
 
 def _adjacent_pairs(graph: Graph) -> NDArray[np.int64]:

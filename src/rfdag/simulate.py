@@ -13,6 +13,8 @@ from scipy.sparse import csc_array, csr_array, diags_array, eye_array, issparse
 from rfdag.errors import OptionError
 from rfdag.graphs.dag import Graph, as_dag, topological_order
 from rfdag.graphs.sparse import refuse_sparse, same_pattern
+from rfdag.runtime.randomness import Seed as Seed
+from rfdag.runtime.randomness import generator_from
 
 __all__ = [
     "LinearSEM",
@@ -26,7 +28,6 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
-Seed = np.random.Generator | int | None
 
 
 def random_dag(
@@ -37,7 +38,7 @@ def random_dag(
     degree: float | None = None,
     sparse: bool = False,
 ) -> Graph:
-    """Return an Erdős–Rényi DAG: each pair is joined with equal probability, directed by a random order.
+    """Return an Erdős–Rényi DAG: each pair is adjacent with equal probability, directed by a random order.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ def random_dag(
     density
         Probability of an edge; give this or ``degree``.
     rng
-        Generator or seed; None is seed 0.
+        Seed, generator or RandomState; None is seed 0.
     degree
         Expected number of neighbours of a node.
     sparse
@@ -74,7 +75,7 @@ def random_dag(
         density = degree / max(p - 1, 1)
     if not 0 <= density <= 1:
         raise OptionError(f"density is a probability between 0 and 1, not {density}.")
-    generator = np.random.default_rng(0 if rng is None else rng)
+    generator = generator_from(rng, "rng")
     if sparse:
         return sparse_random_dag([p], [density], generator)
     upper = np.triu(generator.random((p, p)) < density, 1)
@@ -87,8 +88,8 @@ def random_dag(
 def scale_free_dag(p: int, m: int, rng: Seed = None) -> Graph:
     """Return a scale-free DAG: a graph of Barabási and Albert, directed by a random order.
 
-    Nodes come one by one and each joins m of those before it, chosen in proportion to the neighbours they have; the
-    first m + 1 nodes are a star. The causal order has nothing to do with the order in which they came.
+    Nodes come one by one and each gets m neighbours among those before it, chosen in proportion to the neighbours these
+    have; the first m + 1 nodes are a star. The causal order has nothing to do with the order in which they came.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ def scale_free_dag(p: int, m: int, rng: Seed = None) -> Graph:
     m
         Neighbours that a node chooses when it comes; the graph has m (p − m) edges.
     rng
-        Generator or seed; None is seed 0.
+        Seed, generator or RandomState; None is seed 0.
 
     Examples
     --------
@@ -114,15 +115,15 @@ def scale_free_dag(p: int, m: int, rng: Seed = None) -> Graph:
     """
     if not 1 <= m < p:
         raise OptionError(f"A scale-free graph needs 1 ≤ m < p; m={m} and p={p} were given.")
-    generator = np.random.default_rng(0 if rng is None else rng)
-    joined = np.zeros((p, p), bool)
-    joined[:m, m] = True
+    generator = generator_from(rng, "rng")
+    adjacent = np.zeros((p, p), bool)
+    adjacent[:m, m] = True
     for node in range(m + 1, p):
-        degrees = joined.sum(axis=0) + joined.sum(axis=1)
+        degrees = adjacent.sum(axis=0) + adjacent.sum(axis=1)
         chosen = generator.choice(node, m, replace=False, p=degrees[:node] / degrees.sum())
-        joined[chosen, node] = True
+        adjacent[chosen, node] = True
     rank = generator.permutation(p)
-    sources, targets = np.nonzero(joined)
+    sources, targets = np.nonzero(adjacent)
     forward = rank[sources] < rank[targets]
     dag = np.zeros((p, p), np.int8)
     dag[np.where(forward, sources, targets), np.where(forward, targets, sources)] = 1
@@ -141,9 +142,9 @@ def block_dag(
     density
         Probability of an edge within a block; give this or ``degree``.
     rng
-        Generator or seed; None is seed 0.
+        Seed, generator or RandomState; None is seed 0.
     degree
-        Expected number of neighbours of a node; in blocks too small for that, all nodes are joined.
+        Expected number of neighbours of a node; in blocks too small for that, all nodes are adjacent.
 
     Examples
     --------
@@ -158,7 +159,7 @@ def block_dag(
     if (degree is not None and degree < 0) or (density is not None and not 0 <= density <= 1):
         raise OptionError(f"density lies between 0 and 1 and degree is not negative; not {density} and {degree}.")
     within = np.full(len(counts), density) if degree is None else np.minimum(degree / np.maximum(counts - 1, 1), 1.0)
-    return sparse_random_dag(counts, within, np.random.default_rng(0 if rng is None else rng))
+    return sparse_random_dag(counts, within, generator_from(rng, "rng"))
 
 
 def dense_dag(K: int) -> Graph:
@@ -243,7 +244,7 @@ def linear_sem(
     dag
         Adjacency matrix, full or sparse.
     rng
-        Generator or seed; None is seed 0.
+        Seed, generator or RandomState; None is seed 0.
     weights
         Least and greatest size of a weight; the sign is random. The default is the paper's.
     variances
@@ -262,7 +263,7 @@ def linear_sem(
     noise = np.broadcast_to(np.asarray(variances, np.float64), dag.shape[0]).copy()
     if not (noise > 0).all():
         raise OptionError("The variance of a noise is above 0; one given is not.")
-    generator = np.random.default_rng(0 if rng is None else rng)
+    generator = generator_from(rng, "rng")
     if issparse(dag):
         edges = len(dag.data)
         values = generator.uniform(low, high, edges) * generator.choice((-1.0, 1.0), edges)
@@ -336,7 +337,7 @@ def sample(sem: LinearSEM, n: int, rng: Seed = None) -> Floats:
     """
     if n < 1:
         raise OptionError(f"A sample has at least one row, not n={n}.")
-    generator = np.random.default_rng(0 if rng is None else rng)
+    generator = generator_from(rng, "rng")
     if issparse(sem.weights):
         return _sample_sparse(sem, n, generator)
     values = generator.standard_normal((n, len(sem.weights))) * np.sqrt(sem.variances)

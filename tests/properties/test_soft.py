@@ -17,6 +17,7 @@ from rfdag.eliminate import DenseEngine, FisherZ, OracleEngine, eliminate
 from rfdag.eliminate.beams.counts import EngineStates, beam_search
 from rfdag.eliminate.beams.soft import SoftBeam
 from rfdag.eliminate.kernels import soft as kernels
+from rfdag.evidence.local import SharedMoments
 from rfdag.evidence.moments import Moments
 from rfdag.graphs import markov_equivalent
 from rfdag.orders.portfolio import search_orders
@@ -199,7 +200,7 @@ def literal_score(rows, y, parents, penalty):
 
 
 def scored(rows, order, penalty=2.0):
-    return ScoredOrder(Moments.from_data(rows).correlation, len(rows), np.array(order), penalty)
+    return ScoredOrder(SharedMoments(Moments.from_data(rows).correlation, len(rows)), np.array(order), penalty)
 
 
 @given(samples(2, 7), st.randoms(use_true_random=False), st.sampled_from([0.5, 2.0]))
@@ -247,12 +248,14 @@ def test_scores_stay_true_however_variables_are_moved(rows, seed, gamma):
     """What is carried along from move to move is what least squares says of the parents afterwards."""
     generator = np.random.default_rng(seed)
     p = rows.shape[1]
-    found = ScoredOrder(Moments.from_data(rows).correlation, len(rows), generator.permutation(p), gamma=gamma)
+    found = ScoredOrder(
+        SharedMoments(Moments.from_data(rows).correlation, len(rows)), generator.permutation(p), gamma=gamma
+    )
     for _ in range(10):
         before, (at, to) = found.total, generator.integers(p, size=2)
         change = found.move(int(at), int(to), force=bool(generator.integers(2)))
         assert found.total == pytest.approx(before + change, abs=1e-6)
-    found.turn_edge(generator)
+    found.reverse_edge(generator)
     rank = np.argsort(found.order)
     total = 0.0
     for y in range(p):
@@ -269,7 +272,7 @@ def test_the_search_finds_the_best_of_all_orders_of_few_variables(rows):
     """On up to five variables, refined beams reach the least score over all orders, or very nearly."""
     best = min(scored(rows, order).total for order in itertools.permutations(range(rows.shape[1])))
     moments = Moments.from_data(rows)
-    outcome = search_orders(moments.partial_correlations(), moments.correlation, len(rows))
+    outcome = search_orders(moments.partial_correlations(), moments.local())
     found, _ = iterate(outcome.best, np.random.default_rng(0), "auto")
     assert best - 1e-6 <= found.total <= outcome.best.total
     assert found.total <= best + 2 * 2 * math.log(len(rows))
@@ -319,7 +322,7 @@ def test_an_interrupt_loses_nothing(monkeypatch):
     found = scored(rows, range(8))
     total, order, dag = found.total, found.order.copy(), found.dag
     calls = []
-    turn = ScoredOrder.turn_edge
+    turn = ScoredOrder.reverse_edge
 
     def interrupted(self, generator):
         calls.append(self.total)
@@ -327,7 +330,7 @@ def test_an_interrupt_loses_nothing(monkeypatch):
             raise KeyboardInterrupt
         turn(self, generator)
 
-    monkeypatch.setattr(ScoredOrder, "turn_edge", interrupted)
+    monkeypatch.setattr(ScoredOrder, "reverse_edge", interrupted)
     best, stopped = iterate(found, np.random.default_rng(0), restarts=50)
     assert stopped
     assert len(calls) == 7
@@ -341,7 +344,7 @@ def test_a_passed_deadline_ends_the_search_with_an_answer():
     rows = np.random.default_rng(1).normal(size=(100, 8))
     moments = Moments.from_data(rows)
     over = Deadline.after(1e-9)
-    outcome = search_orders(moments.partial_correlations(), moments.correlation, 100, deadline=over)
+    outcome = search_orders(moments.partial_correlations(), moments.local(), deadline=over)
     assert len(outcome.attempts) == 3
     assert {attempt.width for attempt in outcome.attempts} == {8}
     assert sorted(outcome.best.order) == list(range(8))

@@ -29,7 +29,9 @@ KERNELS = (
     "eliminate.kernels.soft",
     "eliminate.kernels.sparse",
     "graphs.kernels",
-    "orders.kernels.bic",
+    "orders.kernels.exact",
+    "orders.kernels.fits",
+    "orders.kernels.moves",
     "evidence.kernels.independence",
 )
 VARIABLES = (

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rfdag.errors import GraphError
+from rfdag.graphs.cliques import cliques
 from rfdag.graphs.dag import Graph, reached
 from rfdag.graphs.equivalence import consistent_extension
+from rfdag.graphs.node_sets import as_parents, members
 
 MOST_SETS = 4096
 """Sets of parents up to which a class is gone through."""
@@ -47,28 +48,19 @@ def possible_parents(dag: Graph, cpdag: Graph, node: int) -> Iterator[tuple[list
     """
     certain = np.flatnonzero(cpdag[:, node] == 1).tolist()
     open_ended = np.flatnonzero(cpdag[node] == 2).tolist()
-    adjacent = (cpdag != 0) | (cpdag.T != 0)
+    near = cpdag[np.ix_(open_ended, open_ended)] != 0
     component = sorted(reached(cpdag == 2, [node]))
-    candidates = list(islice(_cliques(adjacent, open_ended), MOST_SETS + 1))
+    found = cliques(as_parents((near | near.T).astype(np.int8)), (1 << len(open_ended)) - 1)
+    candidates = [[open_ended[at] for at in members(clique)] for clique in islice(found, MOST_SETS + 1)]
     if len(candidates) > MOST_SETS:
         raise GraphError(
             f"The cause can have more than {MOST_SETS} sets of parents: {len(open_ended)} of its edges have no "
             "direction. Direct some of them by knowledge, or take the effect in the DAG."
         )
-    for chosen in candidates:
+    for chosen in sorted(candidates, key=lambda chosen: (len(chosen), chosen)):
         extension = _extended(dag, cpdag, component, node, chosen)
         if extension is not None:
             yield sorted([*certain, *chosen]), extension
-
-
-def _cliques(adjacent: NDArray[np.bool_], nodes: list[int]) -> Iterator[list[int]]:
-    """Yield the sets of pairwise adjacent nodes, the empty one first."""
-    waiting: list[tuple[list[int], list[int]]] = [([], nodes)]
-    while waiting:
-        chosen, left = waiting.pop(0)
-        yield chosen
-        for at, node in enumerate(left):
-            waiting.append(([*chosen, node], [other for other in left[at + 1 :] if adjacent[node, other]]))
 
 
 def _extended(dag: Graph, cpdag: Graph, component: list[int], node: int, parents: list[int]) -> Graph | None:

@@ -1,7 +1,7 @@
 """Conditional independence: in a sample, in exact moments, and in a DAG.
 
-The question is always asked for a whole family at once: which of these variables depend on that one, each given the
-rest of them? One decomposition, or one walk through a DAG, answers for all.
+A question concerns a whole family at once: which of these variables depend on that one, each given the rest of them?
+One decomposition, or one walk through a DAG, answers for all.
 """
 
 from __future__ import annotations
@@ -26,7 +26,12 @@ LEAST_VARIANCE = 1e-13
 
 
 class Independence(Protocol):
-    """What is known of the variables, as answers to questions of independence."""
+    """What is known of the variables, as answers to questions of independence.
+
+    ``exact`` means that all answers are those of one distribution; answers from a sample may contradict each other.
+    """
+
+    exact: bool = False
 
     def dependent(self, node: int, others: Integers) -> Answers:
         """Return for each of ``others`` whether it depends on ``node`` given the rest of them."""
@@ -39,8 +44,8 @@ class Independence(Protocol):
 class _PartialCorrelations(Independence):
     """Dependence as a partial correlation above a threshold; what cannot be computed counts as dependence.
 
-    An edge is only lost where independence was found. If families that are too large to be tested lost theirs,
-    such families would look sparse, and a search for few edges would seek them out.
+    An edge is only dropped where independence was found. If families that are too large to be tested lost their edges,
+    they would look sparse, and a search for few edges would prefer them.
     """
 
     def __init__(self, threshold: Threshold) -> None:
@@ -56,7 +61,7 @@ class _PartialCorrelations(Independence):
         return sizes > self._threshold(len(lower))
 
     def _triangle(self, chosen: Integers) -> Floats | None:
-        """Return L with L Lᵀ the correlation matrix of the chosen variables; None when that says nothing."""
+        """Return L with L Lᵀ the correlation matrix of the chosen variables; None when that cannot be tested."""
         raise NotImplementedError
 
 
@@ -114,6 +119,8 @@ class ExactIndependence(_PartialCorrelations):
     (False, True)
     """
 
+    exact = True
+
     def __init__(self, factor: ArrayLike, tolerance: float = 1e-8) -> None:
         super().__init__(Tolerance(tolerance))
         self._factor = np.asarray(factor, dtype=np.float64)
@@ -139,6 +146,8 @@ class GraphIndependence(Independence):
     >>> tests.independent(0, 1), tests.independent(0, 1, given=[2])
     (True, False)
     """
+
+    exact = True
 
     def __init__(self, dag: ArrayLike) -> None:
         edges = as_dag(dag)

@@ -18,6 +18,7 @@ from rfdag.eliminate.thresholds import FisherZ, Tolerance
 from rfdag.errors import DataError, MatrixError, Message, as_column, as_columns, keyword
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.independence import ExactIndependence, Independence, SampleIndependence
+from rfdag.evidence.local import SharedMoments
 from rfdag.evidence.row_factor import RowFactor, rows_at_once
 from rfdag.evidence.spread import check_spread, origins_and_units, shifted
 from rfdag.evidence.summary import Summary, reciprocal_condition
@@ -300,6 +301,11 @@ class Moments(Evidence):
     def _settled(self) -> float:
         """Return the distance to a threshold below which rounding may have decided."""
         return max(1e-10, 1e-15 * self.condition())
+
+    def local(self) -> SharedMoments:
+        """Return what local scores ask: the same correlation matrix and the same rows for every variable."""
+        assert self.n_samples is not None
+        return SharedMoments(self.correlation, self.n_samples)
 
     def independence(self, alpha: float) -> Independence:
         """Return tests of partial correlations: Fisher's at level ``alpha``, or against the tolerance if exact."""

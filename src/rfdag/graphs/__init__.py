@@ -6,7 +6,7 @@ undirected graph is a symmetric boolean matrix. An order lists nodes with a sour
 """
 
 from rfdag.graphs.dag import ancestors, as_dag, descendants, find_cycle, topological_order
-from rfdag.graphs.equivalence import consistent_extension, cpdag, is_cpdag, markov_equivalent
+from rfdag.graphs.equivalence import consistent_extension, cpdag, equivalence_class, is_cpdag, markov_equivalent
 from rfdag.graphs.imap import is_imap, is_minimal_imap, minimal_imap
 from rfdag.graphs.moral import (
     edge_set,
@@ -28,6 +28,7 @@ __all__ = [
     "descendants",
     "edge_set",
     "elimination_graph",
+    "equivalence_class",
     "fill_edges",
     "find_cycle",
     "is_cpdag",

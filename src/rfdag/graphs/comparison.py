@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Hashable, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rfdag.errors import GraphError, listed
 from rfdag.graphs.dag import as_dag
+from rfdag.graphs.equivalence import equivalence_class
 from rfdag.graphs.sparse import entries_at, issparse
-from rfdag.metrics import equivalence_class
 
-if TYPE_CHECKING:
-    from rfdag.result import Result
-    from rfdag.result.exporting import Kind
+VERDICTS = ("right", "missing", "extra", "reversed")
+"""What is found of a pair; "reversed" is any other direction than the true one, or a direction where there is none."""
 
-VERDICTS = ("right", "missing", "extra", "turned")
 ARROWS = np.array(["", "target", "source", "none"])
-"""By how a pair is joined: not, forwards, backwards, or without direction."""
+"""Where the arrow of a pair has its head, by the kind of its edge: none, forwards, backwards, undirected."""
 
 
 class Comparison(NamedTuple):
-    """The pairs joined in either graph, by place in the order.
+    """The pairs adjacent in either graph, by place in the order.
 
-    ``wanted`` and ``found`` tell how a pair is joined: 0 not, 1 by an arrow forwards, 2 backwards, 3 without direction.
+    ``wanted`` and ``found`` are the kinds of a pair's edge: 0 none, 1 forwards, 2 backwards, 3 undirected.
     """
 
     earlier: NDArray[np.int64]
@@ -40,59 +39,73 @@ class Comparison(NamedTuple):
         return heads
 
 
-def comparison(result: Result, truth: Any, graph: Kind = "cpdag") -> Comparison:
-    """Return the verdict on every pair that is joined in either graph.
+def comparison(
+    truth: ArrayLike, found: ArrayLike, order: NDArray[np.int64], graph: Literal["dag", "cpdag"] = "cpdag"
+) -> Comparison:
+    """Return the verdict on every pair that is adjacent in either graph.
 
-    Equivalence classes are compared for "cpdag", so that the mistakes add up to the structural Hamming distance; the
-    DAGs themselves for "dag".
+    Parameters
+    ----------
+    truth
+        The true DAG or, for "cpdag", its CPDAG; full or sparse.
+    found
+        The found DAG or CPDAG, whichever ``graph`` names.
+    order
+        The found order; pairs are given by their places in it.
+    graph
+        What is compared: for "cpdag" the equivalence classes, so that the mistakes add up to the structural Hamming
+        distance, and for "dag" the DAGs themselves.
 
-    >>> import rfdag
-    >>> found = rfdag.learn([[0, 1, 1], [0, 0, 0], [0, 0, 0]], input="dag")
-    >>> sorted(comparison(found, [[0, 1, 0], [0, 0, 0], [0, 0, 0]]).verdict.tolist())
-    ['extra', 'right']
+    Examples
+    --------
+    >>> found = np.array([[0, 1, 1], [0, 0, 0], [0, 0, 0]])
+    >>> comparison([[0, 1, 0], [0, 0, 0], [0, 0, 0]], found, np.arange(3), "dag").verdict
+    array(['right', 'extra'], dtype='<U8')
     """
-    matrix = matrix_of(result, truth)
-    wanted, found = (
-        (as_dag(matrix), result.dag) if graph == "dag" else (equivalence_class(matrix), result.cpdag)
-    )  # fmt: skip
-    if wanted.shape != found.shape:
+    wanted: Any = as_dag(truth) if graph == "dag" else equivalence_class(truth)
+    given: Any = found if issparse(found) else np.asarray(found)
+    if wanted.shape != given.shape:
         raise GraphError(
-            f"The truth has {wanted.shape[0]} nodes and the result {found.shape[0]}; compare graphs on the same nodes."
+            f"The truth has {wanted.shape[0]} nodes and the result {given.shape[0]}; compare graphs on the same nodes."
         )
-    order, rank = result.causal_order, np.argsort(result.causal_order)
-    pairs = np.unique(np.concatenate([_pairs(wanted, rank), _pairs(found, rank)]), axis=0)
+    rank = np.argsort(order)
+    pairs = np.unique(np.concatenate([_pairs(wanted, rank), _pairs(given, rank)]), axis=0)
     earlier, later = order[pairs].T
-    expected, got = _joined(wanted, earlier, later), _joined(found, earlier, later)
-    verdict = np.select([expected == got, got == 0, expected == 0], ["right", "missing", "extra"], "turned")
+    expected, got = _edge_kinds(wanted, earlier, later), _edge_kinds(given, earlier, later)
+    verdict = np.select([expected == got, got == 0, expected == 0], ["right", "missing", "extra"], "reversed")
     return Comparison(pairs[:, 0], pairs[:, 1], verdict, expected, got)
 
 
-def matrix_of(result: Result, truth: Any) -> Any:
-    """Return the truth, be it a matrix or have it names, as a matrix in the order of the result's columns."""
-    names = getattr(truth, "names", None)
-    if names is None:
+def aligned(truth: Any, names: Sequence[Hashable]) -> Any:
+    """Return the truth as a matrix whose rows and columns follow ``names``.
+
+    ``truth`` is a matrix, which is returned as it is, or an object with ``names`` and a ``dag`` or ``matrix``, such as
+    a graph with names or another result.
+    """
+    given = getattr(truth, "names", None)
+    if given is None:
         return truth
     matrix = truth.dag if hasattr(truth, "dag") else truth.matrix
-    of_truth, of_result = set(names), set(result.names)
+    known, needed = set(given), set(names)
     lacking = {
-        "truth": [name for name in result.names if name not in of_truth],
-        "result": [name for name in names if name not in of_result],
+        "truth": [name for name in names if name not in known],
+        "result": [name for name in given if name not in needed],
     }
     if any(lacking.values()):
         found = ", ".join(f"the {side} lacks {listed(missing)}" for side, missing in lacking.items() if missing)
         raise GraphError(f"{found[0].upper()}{found[1:]}; compare graphs on the same variables.")
-    place = {name: at for at, name in enumerate(names)}
-    into = np.array([place[name] for name in result.names])
+    place = {name: at for at, name in enumerate(given)}
+    into = np.array([place[name] for name in names])
     return matrix.tocsr()[into][:, into] if issparse(matrix) else matrix[np.ix_(into, into)]
 
 
 def _pairs(graph: Any, rank: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the joined pairs, by place, the earlier first."""
+    """Return the adjacent pairs, by place, the earlier first."""
     ends: NDArray[np.int64] = np.sort(np.stack([rank[end] for end in graph.nonzero()], axis=1), axis=1)
     return ends
 
 
-def _joined(graph: Any, earlier: NDArray[np.int64], later: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return 0 for pairs that are not joined, 1 for arrows forwards, 2 for backwards, 3 for no direction."""
+def _edge_kinds(graph: Any, earlier: NDArray[np.int64], later: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return 0 for pairs that are not adjacent, 1 for edges forwards, 2 for backwards, 3 for undirected ones."""
     forwards, backwards = entries_at(graph, earlier, later), entries_at(graph, later, earlier)
     return np.select([forwards == 2, forwards == 1, backwards == 1], [3, 1, 2], 0)

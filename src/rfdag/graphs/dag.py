@@ -1,6 +1,8 @@
-"""Checking that a matrix is a DAG, and walking it."""
+"""Checking that a matrix is a DAG, and following its edges."""
 
 from __future__ import annotations
+
+import heapq
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,7 +31,7 @@ def as_dag(matrix: ArrayLike) -> Graph:
     cycle = find_cycle(dag)
     if cycle:
         arrows = " → ".join(map(str, cycle))
-        raise GraphError(f"This is not a DAG: it has the cycle {arrows}. Remove or turn one of these edges.")
+        raise GraphError(f"This is not a DAG: it has the cycle {arrows}. Remove or reverse one of these edges.")
     return dag
 
 
@@ -65,13 +67,37 @@ def topological_order(dag: ArrayLike) -> NDArray[np.int64]:
     return np.array(order, dtype=np.int64)
 
 
+def order_near(order: ArrayLike, dag: ArrayLike) -> NDArray[np.int64]:
+    """Return the topological order that departs from a given order only where the DAG requires it.
+
+    Of the nodes whose parents are all placed, the one that the given order has first comes next.
+
+    >>> order_near([2, 0, 1], [[0, 0, 1], [0, 0, 0], [0, 0, 0]])
+    array([0, 2, 1])
+    """
+    dag = as_dag(dag)
+    rank = np.argsort(check_order(order, len(dag))).tolist()
+    waiting = dag.sum(axis=0, dtype=np.int64)
+    ready = [(rank[node], node) for node in np.flatnonzero(waiting == 0).tolist()]
+    heapq.heapify(ready)
+    found: list[int] = []
+    while ready:
+        node = heapq.heappop(ready)[1]
+        found.append(node)
+        for child in np.flatnonzero(dag[node]).tolist():
+            waiting[child] -= 1
+            if waiting[child] == 0:
+                heapq.heappush(ready, (rank[child], child))
+    return np.array(found, dtype=np.int64)
+
+
 def find_cycle(graph: ArrayLike) -> list[int]:
     """Return the nodes of a directed cycle, the first repeated at the end, or an empty list."""
     if issparse(graph):
         return sparse_cycle(canonical(graph))
     edges = np.asarray(graph) != 0
     left = np.ones(len(edges), bool)
-    # Whoever has no parent among those left lies on no cycle; peel until nobody is left, or all have one.
+    # A node without a parent among those left lies on no cycle; peel until none is left, or all have one.
     while True:
         sources = left & ~edges[left].any(axis=0)
         if not sources.any():

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from rfdag.errors import GraphError
 from rfdag.graphs.dag import Graph, as_dag, find_cycle, topological_order
-from rfdag.graphs.sparse import issparse, sparse_cpdag
+from rfdag.graphs.sparse import canonical, issparse, same_pattern, sparse_cpdag
 
 
 def cpdag(dag: ArrayLike) -> Graph:
@@ -36,11 +36,50 @@ def cpdag(dag: ArrayLike) -> Graph:
         above = compelled[:, latest]
         elsewhere = parents & ~is_parent[:, latest]
         elsewhere[latest] = False
-        # A compelled arrow into the latest parent alone, or a parent not joined to it, directs the child's
+        # A compelled arrow into the latest parent alone, or a parent not adjacent to it, directs the child's
         # whole family; otherwise only those arrows are compelled that close a triangle with a compelled one.
         compelled[:, child] = parents if (above & ~parents).any() or elsewhere.any() else above
     undirected = is_parent & ~compelled
     return (compelled + 2 * (undirected | undirected.T)).astype(np.int8)
+
+
+def equivalence_class(graph: ArrayLike) -> Graph:
+    """Return the CPDAG of a DAG; a graph with undirected edges is one already.
+
+    >>> equivalence_class([[0, 0.7], [0, 0]])
+    array([[0, 2],
+           [2, 0]], dtype=int8)
+    """
+    matrix = encoded(graph)
+    return matrix if (matrix == 2).sum() else cpdag(matrix)
+
+
+def encoded(graph: ArrayLike) -> Graph:
+    """Return a DAG or CPDAG in the encoding of `rfdag.graphs`; other non-zero entries are weights, and mean an edge.
+
+    >>> encoded([[0, 2, 0.7], [2, 0, 0], [0, 0, 0]])
+    array([[0, 2, 1],
+           [2, 0, 0],
+           [0, 0, 0]], dtype=int8)
+    """
+    if issparse(graph):
+        return _encoded_sparse(graph)
+    matrix = np.array(graph)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise GraphError(f"Found an array of shape {matrix.shape}; a graph is a square matrix.")
+    # Weights count as edges; a 2 marks an undirected edge only where its mirror is a 2 as well.
+    undirected = (matrix == 2) & (matrix == 2).T
+    return np.where(undirected, 2, matrix != 0).astype(np.int8)
+
+
+def _encoded_sparse(graph: ArrayLike) -> Graph:
+    """Return a sparse graph in that encoding, as CSR."""
+    matrix = canonical(graph)
+    twos = same_pattern(matrix, (matrix.data == 2).astype(np.int8))
+    # One in both places makes two of either.
+    mutual = (twos + twos.T).multiply(same_pattern(matrix, np.ones(matrix.nnz, np.int8))).tocsr()
+    encoded: Graph = (same_pattern(matrix, np.ones(matrix.nnz, np.int8)) + (mutual == 2)).astype(np.int8)
+    return encoded
 
 
 def is_cpdag(graph: ArrayLike) -> bool:
@@ -81,8 +120,8 @@ def consistent_extension(graph: ArrayLike) -> Graph:
     while left.any():
         for node in np.flatnonzero(left & ~(directed & left).any(axis=1)):
             near = np.flatnonzero(adjacent[node] & left)
-            joined = adjacent[np.ix_(near, near)] | np.eye(len(near), dtype=bool)
-            if joined[undirected[node, near]].all():
+            together = adjacent[np.ix_(near, near)] | np.eye(len(near), dtype=bool)
+            if together[undirected[node, near]].all():
                 extension[undirected[:, node] & left, node] = 1
                 left[node] = False
                 break

@@ -11,7 +11,7 @@ from rfdag.graphs.separation import connected_given_rest
 
 
 def moral_graph(dag: ArrayLike) -> Undirected:
-    """Return the moral graph: parents of a common child joined, arrows dropped.
+    """Return the moral graph: parents of a common child made adjacent, arrows dropped.
 
     >>> moral_graph([[0, 0, 1], [0, 0, 1], [0, 0, 0]]).astype(int)
     array([[0, 1, 1],
@@ -45,9 +45,9 @@ def moral_subgraph(dag: ArrayLike, nodes: ArrayLike) -> Undirected:
 
 
 def elimination_graph(dag: ArrayLike, nodes: ArrayLike) -> Undirected:
-    """Return the elimination graph over ``nodes``: two are adjacent iff the moral graph joins them outside.
+    """Return the elimination graph over ``nodes``: two are adjacent iff the moral graph connects them outside.
 
-    It is what is left of the moral graph after every other node was removed and its neighbours joined.
+    It is what is left of the moral graph after every other node was removed and its neighbours made adjacent.
 
     >>> collider = [[0, 0, 1], [0, 0, 1], [0, 0, 0]]
     >>> elimination_graph(collider, [0, 1]).astype(int)
@@ -109,9 +109,9 @@ def edge_set(graph: ArrayLike, nodes: ArrayLike | None = None) -> set[tuple[int,
 
 def _before_and_after(dag: ArrayLike, nodes: ArrayLike, node: int) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
     dag = as_dag(dag)
-    everyone = check_nodes(nodes, len(dag))
-    if node not in everyone:
-        raise GraphError(f"Node {node} is not among the nodes {everyone}, so it cannot be removed from them.")
-    rest = [other for other in everyone if other != node]
-    before = {pair for pair in edge_set(moral_subgraph(dag, everyone), everyone) if node not in pair}
+    present = check_nodes(nodes, len(dag))
+    if node not in present:
+        raise GraphError(f"Node {node} is not among the nodes {present}, so it cannot be removed from them.")
+    rest = [other for other in present if other != node]
+    before = {pair for pair in edge_set(moral_subgraph(dag, present), present) if node not in pair}
     return before, edge_set(moral_subgraph(dag, rest), rest)

@@ -76,7 +76,7 @@ def sparse_dag(matrix: Any, names: Sequence[Hashable] | None = None) -> csr_arra
     if cycle:
         shown = [repr(_name(names, node)) for node in cycle]
         arrows = " → ".join(shown if len(shown) <= 12 else [*shown[:10], "…", shown[-1]])
-        raise GraphError(f"This is not a DAG: it has the cycle {arrows}. Remove or turn one of these edges.")
+        raise GraphError(f"This is not a DAG: it has the cycle {arrows}. Remove or reverse one of these edges.")
     return dag
 
 
@@ -100,7 +100,7 @@ def sparse_cycle(graph: csr_array) -> list[int]:
         return []
     left = np.ones(p, bool)
     left[order] = False
-    # Everybody left has a parent left, so a walk from child to parent must come back to where it was.
+    # Every node left has a parent left, so a walk from child to parent must return to a node it has visited.
     parents = graph.tocsc()
     node = int(np.flatnonzero(left)[0])
     step_of: dict[int, int] = {}

@@ -129,7 +129,7 @@ class Judged(Method):
         """Return an order with its parents chosen by BIC, starting from ``parents``."""
         moments, rows = sample_of(evidence)
         gamma = self.starting_gamma(rows, len(moments.names), run.estimation)
-        return ScoredOrder(moments.correlation, rows, order, self.price, gamma, parents, run.constraints)
+        return ScoredOrder(moments.local(), order, self.price, gamma, parents, run.constraints)
 
     def compared(self, found: Found, orders: list[ScoredOrder], *, interrupted: bool = False) -> Found:
         """Return the best of the orders of all penalties."""

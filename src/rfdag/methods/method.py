@@ -31,6 +31,8 @@ class Method(Options):
     """A way to find an order: its options, and what it does with evidence."""
 
     name: ClassVar[str]
+    exhaustive: ClassVar[bool] = False
+    """Whether it finds the best DAG of all."""
     needs: ClassVar[tuple[str, ...]] = ()
     """What evidence must have for this method: "matrices", dense ones."""
 
@@ -145,7 +147,9 @@ class Method(Options):
             run.clock.lap("elimination")
             found = self.refined(found, evidence, run)
             run.clock.lap("refinement")
-        return replace(found, warnings=(*warnings_about(evidence, found, engine), *found.warnings))
+        return replace(
+            found, warnings=(*warnings_about(evidence, found, engine, exhaustive=self.exhaustive), *found.warnings)
+        )
 
     @abstractmethod
     def find(self, evidence: Evidence, engine: Engine, run: Run) -> Found:

@@ -75,8 +75,7 @@ class Soft(Refinable):
         moments, rows = sample_of(evidence)
         outcome = search_orders(
             engine.on_device if run.device == "cuda" else engine.partial,  # type: ignore[attr-defined]
-            moments.correlation,
-            rows,
+            moments.local(),
             worth=moments.worth,
             width=self.beam,
             rescoring=self.rescoring,

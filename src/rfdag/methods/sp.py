@@ -32,6 +32,7 @@ class Sp(Judged):
     name: ClassVar[str] = "sp"
     needs: ClassVar[tuple[str, ...]] = ("matrices",)
     by_bic_itself: ClassVar[bool] = True
+    exhaustive: ClassVar[bool] = True
 
     def find(self, evidence: Evidence, engine: Engine, run: Run) -> Found:
         """Return the best of all DAGs by BIC, or of all orders by edges."""
@@ -67,5 +68,6 @@ class Sp(Judged):
     def _optimum(self, evidence: Evidence, run: Run, penalty: float) -> ScoredOrder:
         moments, rows = sample_of(evidence)
         gamma = self.starting_gamma(rows, len(moments.names), run.estimation)
-        order, dag = best_dag(moments.correlation, rows, penalty, gamma, run.constraints)
-        return ScoredOrder(moments.correlation, rows, order, penalty, gamma, dag, run.constraints)
+        local = moments.local()
+        order, dag = best_dag(local, penalty, gamma, run.constraints)
+        return ScoredOrder(local, order, penalty, gamma, dag, run.constraints)

@@ -9,10 +9,14 @@ from rfdag.eliminate import Engine, LostPrecision
 from rfdag.errors import Message, as_columns, keyword
 from rfdag.evidence.evidence import Evidence
 from rfdag.methods.found import Found
+from rfdag.orders.scores import warning_about_cap
 
 
-def warnings_about(evidence: Evidence, found: Found, engine: Engine) -> tuple[str, ...]:
-    """Return warnings about exhausted variances, the evidence itself, and decisions near a threshold."""
+def warnings_about(evidence: Evidence, found: Found, engine: Engine, *, exhaustive: bool = False) -> tuple[str, ...]:
+    """Return warnings about variances and numbers of parents, the evidence itself, and decisions near a threshold.
+
+    ``exhaustive`` tells that the search claims to find the best DAG of all.
+    """
     warnings: list[str] = []
     exhausted = [] if found.scored is None else found.scored.exhausted.tolist()
     if exhausted:
@@ -23,6 +27,9 @@ def warnings_about(evidence: Evidence, found: Found, engine: Engine) -> tuple[st
                 f"{keyword('parents', 'threshold')} with {keyword('refine', False)}."
             )
         )
+    capped = None if found.scored is None else warning_about_cap(found.scored, evidence.names, exhaustive=exhaustive)
+    if capped is not None:
+        warnings.append(capped)
     warnings += evidence.warnings()
     margin = found.elimination.trace.smallest_margin
     # Where parents were chosen by BIC the thresholds of the trace decided nothing.

@@ -6,13 +6,14 @@ An edge i → j is covered when i and j have the same parents but for i itself. 
 Markov equivalence class, but some of the common parents may then no longer be needed, by i or by j; without those the
 DAG is sparser and still an independence map. The search reverses covered edges until this happens, and starts again.
 
-Sets of nodes are held as the bits of a Python integer, and a DAG as the list of its nodes' parent sets.
+Sets of nodes are the bits of a Python integer, and a DAG is the list of its nodes' parent sets: see
+`rfdag.graphs.node_sets`.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,25 +21,26 @@ from numpy.typing import ArrayLike, NDArray
 
 from rfdag.errors import OptionError
 from rfdag.evidence.independence import Independence
-from rfdag.graphs.dag import Graph, as_dag, topological_order
+from rfdag.graphs.cliques import cliques
+from rfdag.graphs.dag import Graph, as_dag, check_order, order_near, topological_order
 from rfdag.graphs.equivalence import cpdag
+from rfdag.graphs.node_sets import Parents, as_matrix, as_parents, members
 from rfdag.knowledge.constraints import Constraints
 from rfdag.orders import tuning
+from rfdag.orders.families import Families
 from rfdag.orders.parents import induced_dag
 from rfdag.runtime.deadline import Deadline
 
-Parents = list[int]
-
 DEPTH = tuning.GSP_DEPTH
-"""Reversals in a row that may leave the number of edges as it is, unless told otherwise: the authors' choice."""
+"""Default number of reversals in a row that may leave the number of edges as it is: the authors' choice."""
 
 
 @dataclass(frozen=True)
 class Outcome:
     """The sparsest DAG found, one of its orders, and how the search ended.
 
-    ``complete`` tells that nothing sparser was within reach, ``interrupted`` that the user ended the search before.
-    ``visited`` counts the DAGs whose covered edges were looked at or, without a bound on the depth, the families.
+    ``complete`` means that nothing sparser was within reach, ``interrupted`` that the user ended the search before.
+    ``visited`` counts the DAGs whose covered edges were examined or, without a bound on the depth, the families.
     """
 
     dag: Graph
@@ -60,6 +62,12 @@ def gsp(
     constraints: Constraints | None = None,
 ) -> Outcome:
     """Return the sparsest DAG that covered-edge searches from several orders find, the first of several such.
+
+    The DAG is D_π of the returned order: each node has the parents that it needs among its predecessors. With exact
+    tests the search ends in such a DAG, and every order of it induces it. Tests on a sample may contradict each other,
+    and a DAG reached by reversals need not be induced by any order. Then the result is the sparsest of three DAGs:
+    those induced by two orders of the DAG found, of which one stays near the initial order, and by the initial order
+    itself.
 
     Parameters
     ----------
@@ -100,6 +108,11 @@ def gsp(
         found = _search(
             start, families, depth, generator, deadline, _within(report, run, len(initial_orders)), most_visited
         )
+        initial = np.array(check_order(order, len(start)), np.int64)
+        try:
+            found = _induced(found, initial, start, tests, constraints)
+        except KeyboardInterrupt:
+            found = replace(found, dag=start, order=initial, interrupted=True)
         visited += found.visited
         complete &= found.complete
         interrupted = found.interrupted
@@ -142,12 +155,12 @@ def covered_edge_search(
     deadline
         When to return the best DAG so far.
     report
-        Is told the share done of the search around the best DAG so far.
+        Called with the share done of the search around the best DAG so far.
     most_visited
-        How many DAGs (families without a bound on the depth) may be looked at in vain before the search gives up.
+        How many DAGs (families without a bound on the depth) may be examined in vain before the search gives up.
     constraints
-        What the DAG must obey, as the first one does. Only edges that may point the other way are turned then, and
-        without a bound on the depth the members of the class are walked through one by one.
+        What the DAG must obey, as the first one does. Only edges that may point the other way are reversed then, and
+        without a bound on the depth the members of the class are visited one by one.
 
     Examples
     --------
@@ -157,8 +170,9 @@ def covered_edge_search(
     >>> found.order, found.complete
     (array([0, 1, 2]), True)
     """
-    return _search(
-        as_dag(dag),
+    start = as_dag(dag)
+    found = _search(
+        start,
         Families(tests, constraints),
         depth,
         generator or np.random.default_rng(0),
@@ -166,61 +180,26 @@ def covered_edge_search(
         report,
         most_visited,
     )
-
-
-class Families:
-    """Which parents a node needs out of a set, each answer remembered: equivalent DAGs share most of their families."""
-
-    def __init__(self, tests: Independence, constraints: Constraints | None = None) -> None:
-        self.tests, self.constraints = tests, constraints
-        self._known: dict[tuple[int, int], int] = {}
-        if constraints is not None:
-            self._allowed = [as_bits(np.flatnonzero(column)) for column in constraints.allowed.T]
-            self._required = [as_bits(np.flatnonzero(column)) for column in constraints.required.T]
-            self._earlier = [as_bits(np.flatnonzero(column)) for column in constraints.before.T]
-
-    def needed(self, node: int, parents: int) -> int:
-        """Return those of ``parents`` that depend on ``node`` given the rest of them, or are required."""
-        known = self._known.get((node, parents))
-        if known is None:
-            others = members(parents)
-            known = as_bits(others[self.tests.dependent(node, others)])
-            if self.constraints is not None:
-                known |= self._required[node] & parents
-            self._known[node, parents] = known
-        return known
-
-    def may_turn(self, parents: Parents, i: int, j: int) -> bool:
-        """Return whether the edge i → j may point the other way, in an order that obeys.
-
-        It may not if i comes before j on another way as well: along edges and demands on the order.
-        """
-        if self.constraints is None:
-            return True
-        if not self._allowed[i] >> j & 1:
-            return False
-        above = 0
-        fresh = (parents[j] & ~(1 << i)) | self._earlier[j]
-        while fresh:
-            above |= fresh
-            beyond = 0
-            for node in members(fresh).tolist():
-                beyond |= parents[node] | self._earlier[node]
-            fresh = beyond & ~above
-        return not above >> i & 1
+    if constraints is None:
+        return found
+    order = constraints.arrange(found.order, found.dag)
+    induced = induced_dag(order, tests, constraints)
+    if induced.sum() > start.sum():
+        induced, order = start, constraints.arrange(topological_order(start), start)
+    return replace(found, dag=induced, order=order)
 
 
 def reverse(parents: Parents, i: int, j: int, families: Families) -> Parents:
-    """Return the DAG with its covered edge i → j turned, and without the common parents that i or j then need no more.
+    """Return the DAG with its covered edge i → j reversed, less the common parents that i or j then need no more.
 
-    No other edge can go: i and j still come after the same nodes, on which the two together depend through their
-    common parents alone, and every other node has the predecessors it had.
+    No other edge can go: i and j still follow the same nodes, on which the two together depend through their common
+    parents alone, and every other node has the predecessors it had.
     """
     common = parents[i]
-    turned = parents.copy()
-    turned[i] = families.needed(i, common | 1 << j) | 1 << j
-    turned[j] = families.needed(j, common)
-    return turned
+    changed = parents.copy()
+    changed[i] = families.needed(i, common | 1 << j) | 1 << j
+    changed[j] = families.needed(j, common)
+    return changed
 
 
 def covered_edges(parents: Parents) -> list[tuple[int, int]]:
@@ -231,40 +210,8 @@ def covered_edges(parents: Parents) -> list[tuple[int, int]]:
     return [(i, j) for i, mine in enumerate(parents) for j in with_parents.get(mine | 1 << i, ())]
 
 
-def as_parents(dag: Graph) -> Parents:
-    """Return the parent sets of a DAG."""
-    return [as_bits(np.flatnonzero(column)) for column in dag.T]
-
-
-def as_matrix(parents: Parents) -> Graph:
-    """Return the adjacency matrix of parent sets."""
-    dag = np.zeros((len(parents), len(parents)), np.int8)
-    for child, mine in enumerate(parents):
-        dag[members(mine), child] = 1
-    return dag
-
-
-def members(bits: int) -> NDArray[np.int64]:
-    """Return the nodes of a set, ascending.
-
-    >>> members(0b10110)
-    array([1, 2, 4])
-    """
-    octets = np.frombuffer(bits.to_bytes((bits.bit_length() + 7) // 8, "little"), np.uint8)
-    return np.flatnonzero(np.unpackbits(octets, bitorder="little"))
-
-
-def as_bits(nodes: NDArray[np.int64]) -> int:
-    """Return the set of some nodes.
-
-    >>> bin(as_bits(np.array([1, 2, 4])))
-    '0b10110'
-    """
-    return sum(1 << node for node in nodes.tolist())
-
-
 class _Spent(Exception):
-    """The search may not go on: its time is over, or it visited too many in vain."""
+    """The search must end: its time is over, or it visited too many in vain."""
 
 
 def _search(
@@ -277,9 +224,8 @@ def _search(
     most_visited: int | None,
 ) -> Outcome:
     best = as_parents(start)
-    constraints = families.constraints
-    if constraints is not None and not depth:
-        # Which members of the class obey shows only on the way through them.
+    if families.constraints is not None and not depth:
+        # Which members of the class obey the constraints shows only on the way through them.
         depth = len(best) ** 2
     visited = in_vain = 0
     complete = interrupted = False
@@ -294,7 +240,7 @@ def _search(
     try:
         while True:
             in_vain = 0
-            # Without a bound the whole class decides; but what is at hand is found sooner than the class is known.
+            # Without a bound the whole class decides; but a sparser DAG nearby is found sooner than the class is known.
             sparser = _sparser_nearby(best, families, depth or 0, generator, visit, report)
             if sparser is None and not depth:
                 sparser = _sparser_in_class(best, families, generator, visit, report)
@@ -307,13 +253,29 @@ def _search(
     except KeyboardInterrupt:
         interrupted = True
     dag = as_matrix(best)
-    order = topological_order(dag)
-    if constraints is not None:
-        order = constraints.arrange(order, dag)
-        dag = induced_dag(order, families.tests, constraints)
-        if dag.sum() > start.sum():
-            dag, order = start, constraints.arrange(topological_order(start), start)
-    return Outcome(dag, order, complete, interrupted, visited)
+    return Outcome(dag, topological_order(dag), complete, interrupted, visited)
+
+
+def _induced(
+    found: Outcome,
+    initial: NDArray[np.int64],
+    start: Graph,
+    tests: Independence,
+    constraints: Constraints | None,
+) -> Outcome:
+    """Return the outcome with an order and the DAG that it induces, as `gsp` describes; ``start`` is initial's."""
+    if constraints is None and tests.exact:
+        return found
+    if constraints is None:
+        first, near = found.order, order_near(initial, found.dag)
+    else:
+        first, near = (constraints.arrange(order, found.dag) for order in (found.order, initial))
+    dag = induced_dag(first, tests, constraints)
+    if np.array_equal(dag, found.dag):
+        return replace(found, dag=dag, order=first)
+    choices = [(induced_dag(near, tests, constraints), near), (dag, first), (start, initial)]
+    dag, order = min(choices, key=lambda choice: int(choice[0].sum()))
+    return replace(found, dag=dag, order=order)
 
 
 def _sparser_nearby(
@@ -328,7 +290,7 @@ def _sparser_nearby(
 
     def expand(parents: Parents) -> tuple[Parents, list[tuple[int, int]]]:
         visit()
-        edges = [edge for edge in covered_edges(parents) if families.may_turn(parents, *edge)]
+        edges = [edge for edge in covered_edges(parents) if families.may_reverse(parents, *edge)]
         return parents, [edges[at] for at in generator.permutation(len(edges))]
 
     seen = {hash(tuple(start))}
@@ -342,13 +304,13 @@ def _sparser_nearby(
             path.pop()
             continue
         i, j = edges.pop()
-        turned = reverse(parents, i, j, families)
-        if (turned[i], turned[j]) != (parents[i] | 1 << j, parents[i]):
-            return turned
-        mark = hash(tuple(turned))
+        changed = reverse(parents, i, j, families)
+        if (changed[i], changed[j]) != (parents[i] | 1 << j, parents[i]):
+            return changed
+        mark = hash(tuple(changed))
         if len(path) <= depth and mark not in seen:
             seen.add(mark)
-            path.append(expand(turned))
+            path.append(expand(changed))
     return None
 
 
@@ -361,36 +323,36 @@ def _sparser_in_class(
 ) -> Parents | None:
     """Return a sparser DAG that is a member of the start's Markov equivalence class, less parents a node does not need.
 
-    The members need not be listed, nor walked through edge by edge: all that matters of them is their families, and
-    those are known. In some member a node has its compelled parents and a set C of its undirected neighbours as
+    The members need not be listed, nor visited edge by edge: all that matters of them is their families, and those
+    are known. In some member a node has its compelled parents and a set C of its undirected neighbours as
     parents iff C is a clique.
     """
     essential = cpdag(as_matrix(start))
     compelled = as_parents((essential == 1).astype(np.int8))
-    joined = as_parents((essential == 2).astype(np.int8))
+    undirected = as_parents((essential == 2).astype(np.int8))
     # Nodes take turns, so that one with many cliques does not keep the others waiting.
-    turns = deque((node, _cliques(joined, joined[node])) for node in generator.permutation(len(start)).tolist())
+    turns = deque((node, cliques(undirected, undirected[node])) for node in generator.permutation(len(start)).tolist())
     while turns:
         report(1 - len(turns) / len(start))
-        node, cliques = turns.popleft()
-        clique = next(cliques, None)
+        node, waiting = turns.popleft()
+        clique = next(waiting, None)
         if clique is None:
             continue
         visit()
         family = compelled[node] | clique
         needed = families.needed(node, family)
         if needed != family:
-            sparser = _oriented(start, joined, [*members(clique).tolist(), node])
+            sparser = _oriented(start, undirected, [*members(clique).tolist(), node])
             sparser[node] = needed
             return sparser
-        turns.append((node, cliques))
+        turns.append((node, waiting))
     return None
 
 
-def _oriented(start: Parents, joined: list[int], first: list[int]) -> Parents:
+def _oriented(start: Parents, undirected: list[int], first: list[int]) -> Parents:
     """Return the member of the class that directs the undirected edges around the clique ``first`` away from it.
 
-    Maximum cardinality search: whoever has most placed neighbours is next. On a chordal graph this makes no new
+    Maximum cardinality search: the node with most placed neighbours is next. On a chordal graph this makes no new
     v-structure, and the nodes of a clique are such a beginning in any sequence.
     """
     oriented = start.copy()
@@ -400,23 +362,11 @@ def _oriented(start: Parents, joined: list[int], first: list[int]) -> Parents:
     while reached:
         node = queue.pop(0) if queue else max(reached, key=lambda other: (reached[other], -other))
         del reached[node]
-        oriented[node] = start[node] & ~joined[node] | joined[node] & placed
+        oriented[node] = start[node] & ~undirected[node] | undirected[node] & placed
         placed |= 1 << node
-        for other in members(joined[node] & ~placed).tolist():
-            reached[other] = (joined[other] & placed).bit_count()
+        for other in members(undirected[node] & ~placed).tolist():
+            reached[other] = (undirected[other] & placed).bit_count()
     return oriented
-
-
-def _cliques(joined: list[int], among: int) -> Iterator[int]:
-    """Yield every clique within ``among``, the empty one first."""
-    waiting = [(0, among)]
-    while waiting:
-        clique, others = waiting.pop()
-        yield clique
-        while others:
-            lowest = others & -others
-            others ^= lowest
-            waiting.append((clique | lowest, others & joined[lowest.bit_length() - 1]))
 
 
 def _within(report: Callable[[float], None], run: int, runs: int) -> Callable[[float], None]:

@@ -1,8 +1,8 @@
 """The parents that tests of independence give an order, with and without background knowledge.
 
 Without knowledge, i is a parent of a later j iff the two are dependent given all other predecessors of j: the paper's
-D_π. Knowledge narrows whom to ask: given the other predecessors that may be parents. So what a forbidden parent would
-have explained, the allowed ones explain as well as they can, and nothing is struck out afterwards.
+D_π. With knowledge, only the predecessors that may be parents enter, as candidates and as conditions. So the allowed
+parents explain as much as they can of what a forbidden one would have explained, and no edge is deleted afterwards.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def induced_dag(order: ArrayLike, tests: Independence, constraints: Constraints 
 
 
 def amend(dag: Graph, order: Integers, tests: Independence, constraints: Constraints) -> Graph:
-    """Return D_π of an elimination with the parents of those chosen anew who may not have all their predecessors."""
+    """Return D_π of an elimination, with new parents for the nodes for which knowledge forbids some predecessor."""
     amended = dag.copy()
     for at, node in enumerate(order):
         before = order[:at]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from rfdag.eliminate.beams.gpu import GpuBeam, bytes_of_states
 from rfdag.eliminate.beams.soft import SoftBeam
+from rfdag.evidence.local import GroupedMoments
 from rfdag.knowledge.constraints import Constraints
 from rfdag.orders import tuning
 from rfdag.orders.reinsertion import descend
@@ -69,8 +70,7 @@ class Outcome:
 
 def search_orders(
     partial: Floats,
-    correlation: Floats,
-    n_samples: int,
+    moments: GroupedMoments,
     *,
     worth: int | None = None,
     width: Width = "auto",
@@ -92,8 +92,10 @@ def search_orders(
 
     Parameters
     ----------
-    partial, correlation, n_samples
-        Partial and plain correlations of all variables, and the rows behind them.
+    partial
+        Partial correlations of all variables.
+    moments
+        What orders are scored by.
     worth
         How many rows the partial correlations are worth, where they are not the sample's own.
     width
@@ -121,7 +123,7 @@ def search_orders(
     generator = generator or np.random.default_rng(0)
     deadline = deadline or Deadline()
     p = len(partial)
-    worth = worth or n_samples
+    worth = worth or moments.n_samples
     first = tuning.NARROWEST_BEAM if width == "auto" else width
     if device == "cuda":
         require_memory(p, first, bytes_of_states)
@@ -132,8 +134,7 @@ def search_orders(
     lazy = sparse and may_be_lazy(p, refine) if rescoring == "auto" else rescoring == "lazy"
     task = _Task(
         partial=partial,
-        correlation=correlation,
-        n_samples=n_samples,
+        moments=moments,
         worth=worth,
         penalty=penalty,
         gamma=gamma,
@@ -169,8 +170,7 @@ class _Task:
     """What every beam of a search has in common."""
 
     partial: Floats
-    correlation: Floats
-    n_samples: int
+    moments: GroupedMoments
     worth: int
     penalty: float
     gamma: float
@@ -204,9 +204,7 @@ class _Task:
 
     def scored(self, order: Integers) -> ScoredOrder:
         """Return an order with its parents and its BIC."""
-        return ScoredOrder(
-            self.correlation, self.n_samples, order, self.penalty, self.gamma, constraints=self.constraints
-        )
+        return ScoredOrder(self.moments, order, self.penalty, self.gamma, constraints=self.constraints)
 
 
 @dataclass(frozen=True)

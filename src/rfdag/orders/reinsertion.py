@@ -46,7 +46,7 @@ def descend(
             scored.settled = len(waiting) == p
             if not thorough:
                 break
-            scored.doubt_all()
+            scored.mark_all_stale()
         elif scored.total < least - ROUNDING * abs(scored.total):
             least = scored.total
         else:

@@ -103,7 +103,7 @@ def _restart(best: ScoredOrder, deadline: Deadline, generator: np.random.Generat
         _shuffle(trial, generator)
     else:
         for _ in range(_edges_to_reverse(trial, generator)):
-            trial.turn_edge(generator)
+            trial.reverse_edge(generator)
     descend(trial, generator, deadline, thorough=False)
     return trial
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from rfdag.knowledge.constraints import Constraints
-from rfdag.orders.kernels import bic as kernels
+from rfdag.errors import as_columns
+from rfdag.evidence.local import GroupedMoments, LocalMoments
+from rfdag.knowledge.constraints import FORBIDDEN, REQUIRED, Constraints
+from rfdag.orders.kernels import exact, fits, moves
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -21,10 +24,8 @@ class ScoredOrder:
 
     Parameters
     ----------
-    correlation
-        Correlation matrix of the variables.
-    n_samples
-        Number of rows behind it.
+    moments
+        The moments in which each variable is scored, and the rows behind them.
     order
         The variables, a source first.
     penalty
@@ -34,52 +35,59 @@ class ScoredOrder:
     parents
         DAG to start choosing parents from; edges against the order are left out.
     constraints
-        Which variables may and must be parents of which, and which must come before which; the order given obeys.
+        Which variables may and must be parents of which, and which must precede which; the given order obeys them.
 
     Attributes
     ----------
-    constraints
+    moments, constraints
         Those given.
+    most_parents
+        For each variable the number of parents that its rows allow; see `most_parents`.
     settled
         Whether a descent has found that nothing improves the order; any change undoes it.
     """
 
     def __init__(
         self,
-        correlation: Floats,
-        n_samples: int,
+        moments: GroupedMoments,
         order: Integers,
         penalty: float = 2.0,
         gamma: float = 0.0,
         parents: NDArray[np.int8] | None = None,
         constraints: Constraints | None = None,
     ) -> None:
-        p = len(order)
+        p = moments.size
+        self.moments = moments
         self.constraints = constraints
-        self._C = np.ascontiguousarray(correlation)
-        self.n_samples = n_samples
-        self._n = float(n_samples)
+        self.n_samples = moments.n_samples
         self.gamma = gamma
-        self._price = price_of_edge(n_samples, p, penalty, gamma)
-        self._limit = _most_parents(p, n_samples, constraints)
-        self._state = kernels.State(
+        self.most_parents = most_parents(moments, constraints)
+        self._price = price_of_edge(moments.n_samples, p, penalty, gamma)
+        self._local = fits.Local(
+            matrices=np.ascontiguousarray(moments.matrices),
+            which=np.asarray(moments.which, np.int64),
+            rows=np.array([moments.rows(y) for y in range(p)], np.float64),
+            limits=self.most_parents,
+        )
+        room = int(self.most_parents.max())
+        self._state = fits.State(
             order=np.array(order, dtype=np.int64),
             place=np.empty(p, np.int64),
-            parents=np.zeros((p, self._limit + 1), np.int64),
+            parents=np.zeros((p, room + 1), np.int64),
             counts=np.zeros(p, np.int64),
             scores=np.zeros(p),
             variances=np.empty((p, p)),
             covariances=np.empty((p, p)),
             stale=np.ones(p, np.bool_),
-            **_demands(constraints),
+            **_constraint_matrices(constraints),
         )
-        self._work = _workspace(p, self._limit)
+        self._work = _workspace(p, room)
         for child in range(p) if constraints is not None or parents is not None else ():
-            given = _first_parents(child, parents, constraints)[: self._limit]
+            given = _first_parents(child, parents, constraints)[: self.most_parents[child]]
             self._state.parents[child, : len(given)] = given
             self._state.counts[child] = len(given)
         self.settled = False
-        kernels.score_order(self._C, self._n, self._price, self._limit, self._state, self._work)
+        fits.score_order(self._local, self._price, self._state, self._work)
         self.renew()
 
     @property
@@ -89,7 +97,7 @@ class ScoredOrder:
 
     @property
     def total(self) -> float:
-        """The score of the order: n Σ ln var(y | parents) + price · edges; smaller is better."""
+        """The score of the order: Σ n_y ln var(y | parents) + price · edges; smaller is better."""
         return float(self._state.scores.sum())
 
     @property
@@ -99,13 +107,13 @@ class ScoredOrder:
 
     @property
     def misfit(self) -> float:
-        """The score without the price of the edges: n Σ ln var(y | parents)."""
+        """The score without the price of the edges: Σ n_y ln var(y | parents)."""
         return self.total - self._price * self.edges
 
     @property
     def exhausted(self) -> Integers:
-        """The variables whose variance given their parents is down to rounding, so that their score says nothing."""
-        return np.flatnonzero(np.diag(self._state.variances) <= 10 * kernels.TINY)
+        """The variables whose variance given their parents is down to rounding, so that their score means nothing."""
+        return np.flatnonzero(np.diag(self._state.variances) <= 10 * fits.TINY)
 
     @property
     def dag(self) -> NDArray[np.int8]:
@@ -115,7 +123,7 @@ class ScoredOrder:
         for child in range(p):
             dag[self._state.parents[child, : self._state.counts[child]], child] = 1
         if self.constraints is not None:
-            # A required parent that the others explain to the last has no place in their fit.
+            # A required parent that the others determine is left out of the fit.
             dag[self.constraints.required] = 1
         return dag
 
@@ -124,7 +132,7 @@ class ScoredOrder:
         """The variables whose neighbourhood has changed since they were last tried elsewhere."""
         return np.flatnonzero(self._state.stale)
 
-    def doubt_all(self) -> None:
+    def mark_all_stale(self) -> None:
         """Mark every variable stale."""
         self._state.stale[:] = True
 
@@ -132,46 +140,46 @@ class ScoredOrder:
         """Return an independent copy."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
-        twin._state = kernels.State(*(array.copy() for array in self._state))
-        twin._work = _workspace(len(self.order), self._limit)
+        twin._state = fits.State(*(array.copy() for array in self._state))
+        twin._work = _workspace(len(self.order), int(self.most_parents.max()))
         return twin
 
     def at_price(self, penalty: float, gamma: float) -> ScoredOrder:
         """Return the same order with parents chosen at another price of an edge, starting from those it has."""
-        return ScoredOrder(self._C, self.n_samples, self.order, penalty, gamma, self.dag, self.constraints)
+        return ScoredOrder(self.moments, self.order, penalty, gamma, self.dag, self.constraints)
 
     def reinsert(self, variable: int) -> float:
         """Put a variable where it lowers the score most; return the change, 0 when it stays."""
-        change: float = kernels.reinsert(self._C, self._n, self._price, variable, self._limit, self._state, self._work)
+        change: float = moves.reinsert(self._local, self._price, variable, self._state, self._work)
         self.settled &= change == 0.0
         return change
 
     def reinsert_stale(self, variables: Integers) -> int:
         """Reinsert those of ``variables`` that are stale, one after the other; return how many moved."""
-        moves: int = kernels.reinsert_stale(
-            self._C, self._n, self._price, variables, self._limit, self._state, self._work
-        )
-        self.settled &= moves == 0
-        return moves
+        moved: int = moves.reinsert_stale(self._local, self._price, variables, self._state, self._work)
+        self.settled &= moved == 0
+        return moved
 
     def renew(self) -> int:
         """Choose parents anew from all predecessors where that is better; return how many variables it changed."""
-        inverse = _inverse_factor(self._C[np.ix_(self.order, self.order)])
-        changed: int = kernels.renew(self._C, self._n, self._price, self._limit, inverse, self._state, self._work)
+        changed = 0
+        for number, matrix in enumerate(self._local.matrices):
+            inverse = _inverse_factor(matrix[np.ix_(self.order, self.order)])
+            changed += fits.renew(self._local, number, inverse, self._price, self._state, self._work)
         self.settled &= changed == 0
         return changed
 
     def move(self, at: int, to: int, *, force: bool = False) -> float:
         """Move the variable at ``at`` to ``to`` and rescore; undo it unless the score fell or ``force``."""
-        change: float = kernels.move(self._C, self._n, self._price, at, to, self._limit, force, self._state, self._work)
+        change: float = moves.move(self._local, self._price, at, to, force, self._state, self._work)
         # A forced move may change the order and not the score.
         self.settled &= change == 0.0 and not force
         return change
 
-    def turn_edge(self, generator: np.random.Generator) -> None:
-        """Turn one edge around, drawn at random: its parent goes behind the child, or the child before the parent.
+    def reverse_edge(self, generator: np.random.Generator) -> None:
+        """Reverse one edge, drawn at random: its parent moves behind the child, or the child before the parent.
 
-        Without edges, a variable goes anywhere. Nobody passes one that must stay behind or before.
+        Without edges, a variable moves to any place. No variable passes one that constraints keep before or behind it.
         """
         children = np.flatnonzero(self._state.counts)
         if not len(children):
@@ -182,7 +190,7 @@ class ScoredOrder:
             at, to = self._state.place[parent], self._state.place[child]
             if generator.random() < 0.5:
                 at, to = to, at
-        self.move(int(at), kernels.within_reach(self._state, at, to), force=True)
+        self.move(int(at), moves.within_reach(self._state, at, to), force=True)
 
 
 def price_of_edge(n_samples: int, p: int, penalty: float, gamma: float = 0.0) -> float:
@@ -191,8 +199,7 @@ def price_of_edge(n_samples: int, p: int, penalty: float, gamma: float = 0.0) ->
 
 
 def best_dag(
-    correlation: Floats,
-    n_samples: int,
+    moments: LocalMoments,
     penalty: float = 2.0,
     gamma: float = 0.0,
     constraints: Constraints | None = None,
@@ -203,15 +210,20 @@ def best_dag(
 
     T. Silander, P. Myllymäki: A simple approach for finding the globally optimal Bayesian network structure, 2006.
     """
-    p = len(correlation)
-    C, n = np.ascontiguousarray(correlation), float(n_samples)
-    price, limit = price_of_edge(n_samples, p, penalty, gamma), _most_parents(p, n_samples, constraints)
-    demands = _demands(constraints)
+    p = moments.size
+    price, limits = price_of_edge(moments.n_samples, p, penalty, gamma), most_parents(moments, constraints)
+    matrices = _constraint_matrices(constraints)
     least, family = np.empty((p, 1 << (p - 1))), np.empty((p, 1 << (p - 1)), np.int64)
     for y in range(p):
-        kernels.best_families(C, n, price, limit, y, demands["roles"], least[y], family[y])
+        others = np.delete(np.arange(p), y)
+        forbidden = required = 0
+        if constraints is not None:
+            roles = matrices["roles"][y, others]
+            forbidden, required = _mask(roles == FORBIDDEN), _mask(roles == REQUIRED)
+        gram, n = np.ascontiguousarray(moments.gram(y, others)), float(moments.rows(y))
+        exact.best_families(gram, n, price, limits[y], forbidden, required, least[y], family[y])
     best, last = np.empty(1 << p), np.empty(1 << p, np.int64)
-    kernels.best_orders(p, least, demands["first"], best, last)
+    exact.best_orders(p, least, matrices["first"], best, last)
     order: list[int] = []
     dag = np.zeros((p, p), np.int8)
     left = (1 << p) - 1
@@ -226,25 +238,65 @@ def best_dag(
     return np.array(order[::-1]), dag
 
 
+def most_parents(moments: LocalMoments, constraints: Constraints | None = None) -> Integers:
+    """Return for each variable the most parents it may have: half its rows, or as many as are required.
+
+    A fit with nearly as many parents as rows explains everything and means nothing.
+
+    >>> most_parents(SharedMoments(np.eye(30), n_samples=20))[0]
+    np.int64(9)
+    """
+    p = moments.size
+    halves = np.array([(moments.rows(y) - 1) // 2 for y in range(p)], np.int64)
+    enough = np.maximum(1, np.minimum(p - 1, halves))
+    return enough if constraints is None else np.maximum(enough, int(constraints.required.sum(axis=0).max()))
+
+
+def warning_about_cap(scored: ScoredOrder, names: Sequence[Hashable], *, exhaustive: bool = False) -> str | None:
+    """Return the warning that the number of rows has limited the number of parents, or None if it has not.
+
+    Parameters
+    ----------
+    scored
+        The order that is returned.
+    names
+        Names of the variables.
+    exhaustive
+        Whether the search claims to find the best DAG of all; it then does so among smaller families only, whether or
+        not a variable has reached the limit.
+    """
+    p = len(scored.order)
+    capped = scored.most_parents < p - 1
+    if not capped.any():
+        return None
+    limit = (
+        f"With {scored.n_samples} rows, a variable may have at most {scored.most_parents.min()} parents (half the rows)"
+    )
+    reached = np.flatnonzero(capped & (scored.dag.sum(axis=0, dtype=np.int64) >= scored.most_parents))
+    if len(reached):
+        columns = as_columns(names[at] for at in reached.tolist())
+        return f"{limit}. {columns} reached this limit; more rows may show more parents."
+    return f"{limit}; the DAG found is the best of those." if exhaustive else None
+
+
+def _mask(chosen: NDArray[np.bool_]) -> int:
+    """Return the set of the places that are true, as the bits of an integer."""
+    return sum(1 << place for place in np.flatnonzero(chosen).tolist())
+
+
 def _inverse_factor(correlation: Floats) -> Floats:
     """Return L⁻¹ with L Lᵀ = correlation, of as many leading variables as do not depend on those before them."""
     lower, stopped = lapack.dpotrf(correlation, lower=1, overwrite_a=0)
     solid = stopped - 1 if stopped > 0 else len(correlation)
-    dependent = np.flatnonzero(np.diag(lower)[:solid] ** 2 < kernels.TINY)
+    dependent = np.flatnonzero(np.diag(lower)[:solid] ** 2 < fits.TINY)
     if len(dependent):
         solid = int(dependent[0])
     inverse, _ = lapack.dtrtri(np.asfortranarray(lower[:solid, :solid]), lower=1, overwrite_c=1)
     return np.ascontiguousarray(inverse)
 
 
-def _most_parents(p: int, n_samples: int, constraints: Constraints | None = None) -> int:
-    # A fit with nearly as many parents as rows explains everything and means nothing.
-    enough = max(1, min(p - 1, (n_samples - 1) // 2))
-    return enough if constraints is None else max(enough, int(constraints.required.sum(axis=0).max()))
-
-
-def _demands(constraints: Constraints | None) -> dict[str, NDArray[Any]]:
-    """Return the matrices of the kernels, empty where nothing is demanded."""
+def _constraint_matrices(constraints: Constraints | None) -> dict[str, NDArray[Any]]:
+    """Return the constraints as the kernels read them, empty where there are none."""
     if constraints is None:
         return {"roles": np.empty((0, 0), np.int8), "first": np.empty((0, 0), np.bool_)}
     return {"roles": constraints.roles, "first": constraints.before}
@@ -260,18 +312,18 @@ def _first_parents(child: int, parents: NDArray[np.int8] | None, constraints: Co
     return np.concatenate([required, others[~np.isin(others, required)]])
 
 
-def _workspace(p: int, limit: int) -> kernels.Work:
-    room = limit + 2
+def _workspace(p: int, most: int) -> fits.Work:
+    room = most + 2
 
-    def fit() -> kernels.Fit:
-        return kernels.Fit(
+    def fit() -> fits.Fit:
+        return fits.Fit(
             parents=np.empty(room, np.int64),
             rows=np.empty((room, p)),
             variances=np.empty(p),
             covariances=np.empty(p),
         )
 
-    return kernels.Work(
+    return fits.Work(
         mine=fit(),
         theirs=fit(),
         triangle=np.empty((room, room)),

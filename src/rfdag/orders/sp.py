@@ -1,4 +1,4 @@
-"""The sparsest of all orders that obey background knowledge, by dynamic programming over sets."""
+"""The sparsest of all orders that obey background knowledge, by dynamic programming over sets of variables."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.evidence.independence import Independence
+from rfdag.graphs.node_sets import as_bits
 from rfdag.knowledge.constraints import Constraints
-from rfdag.orders.covered_edges import Families, as_bits
+from rfdag.orders.families import Families
 
 
 def sparsest_order(tests: Independence, constraints: Constraints) -> NDArray[np.int64]:

@@ -1,8 +1,8 @@
 """Parents of a sparse elimination under background knowledge, without any p × p array.
 
-Most variables have no neighbour at their removal that may not be their parent. What could be forbidden then explains
-nothing beside the others, and their neighbours are their parents as ever. The few others are asked anew, given those
-predecessors that may be parents; and required parents join.
+Most variables have no neighbour at their removal that may not be their parent. A forbidden predecessor then explains
+nothing beside the others, and the neighbours are the parents as without knowledge. The few other variables are tested
+again, given the predecessors that may be parents; and required parents are added.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 
 class Family(NamedTuple):
-    """A variable with its parents; coefficients and the variance left are None where nobody knows them."""
+    """A variable with its parents; coefficients and the variance left are None where they are unknown."""
 
     child: int
     parents: Integers
@@ -49,7 +49,7 @@ def families_by_marginals(
     """Yield the families that knowledge changes, from an engine that has not begun and goes through the order again.
 
     At the removal of a variable, the predecessors that may not be its parents are marginalised out: those of them, at
-    least, that reach it through nobody else, for the others change nothing.
+    least, that reach it through no other variable, for the others change nothing.
     """
     touched = set(_touched(dag, constraints))
     place = np.argsort(order)
@@ -90,7 +90,7 @@ def _touched(dag: csr_array, constraints: Constraints) -> list[int]:
 
 
 def _required_beside(dag: csr_array, constraints: Constraints) -> Iterator[Family]:
-    """Yield the families that only want for required parents: these explain nothing, and are parents all the same."""
+    """Yield the families that only lack required parents: these explain nothing, and are parents all the same."""
     columns = csc_array(dag)
     touched = set(_touched(dag, constraints))
     for child in np.unique(constraints.required_edges[:, 1]).tolist():

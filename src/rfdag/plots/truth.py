@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from rfdag.graphs.comparison import VERDICTS, Comparison, comparison
+from rfdag.graphs.comparison import VERDICTS, Comparison, aligned, comparison
 from rfdag.plots import palette
 from rfdag.plots.canvas import framed_axes
 from rfdag.plots.labels import labels
@@ -40,7 +40,7 @@ def draw_truth(result: Result, ax: Axes | None, graph: Kind, truth: Any) -> Axes
     Equivalence classes are compared for "cpdag", so that the mistakes add up to the structural Hamming distance; the
     DAGs themselves for "dag".
     """
-    compared = comparison(result, truth, graph)
+    compared = compare_to_truth(result, truth, graph)
     if len(result.names) > GRAPH_UP_TO:
         return _draw_marks(result, ax, compared)
     columns = (compared.earlier, compared.later, compared.verdict, compared.arrow)
@@ -50,6 +50,12 @@ def draw_truth(result: Result, ax: Axes | None, graph: Kind, truth: Any) -> Axes
     ]
     legend = [Entry(text, STROKES[verdict]) for verdict, text in _counted(compared).items()]
     return draw_network(ax, result.order, links, legend)
+
+
+def compare_to_truth(result: Result, truth: Any, graph: Kind = "cpdag") -> Comparison:
+    """Return the verdict on every pair that is adjacent in the truth or in a result's graph."""
+    found = result.dag if graph == "dag" else result.cpdag
+    return comparison(aligned(truth, result.names), found, result.causal_order, graph)
 
 
 def _counted(compared: Comparison) -> dict[str, str]:

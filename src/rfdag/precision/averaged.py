@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rfdag.evidence.local import GroupedMoments, SharedMoments
 from rfdag.evidence.moments import Moments
 from rfdag.knowledge.constraints import Constraints
 from rfdag.orders import tuning
@@ -88,7 +89,7 @@ def averaged_partial_correlations(
     deadline = deadline or Deadline()
     stop = threading.Event()
     patient = Deadline(deadline.moment, lambda: stop.is_set() or deadline.cancelled())
-    models = _Models(correlation, n_samples, penalty, gamma, constraints, patient)
+    models = _Models(correlation, SharedMoments(correlation, n_samples), penalty, gamma, constraints, patient)
     shares = _Shares(tuning.AVERAGED_MODELS, report)
     with ThreadPoolExecutor(threads) as pool:
         try:
@@ -110,7 +111,7 @@ class _Models:
     """What all models have in common."""
 
     correlation: Floats
-    n_samples: int
+    moments: GroupedMoments
     penalty: float
     gamma: float
     constraints: Constraints | None
@@ -123,9 +124,7 @@ class _Models:
         order = generator.permutation(len(self.correlation))
         if self.constraints is not None:
             order = self.constraints.arrange(order)
-        scored = ScoredOrder(
-            self.correlation, self.n_samples, order, self.penalty, self.gamma, constraints=self.constraints
-        )
+        scored = ScoredOrder(self.moments, order, self.penalty, self.gamma, constraints=self.constraints)
         descend(scored, generator, self.deadline, lambda share: shares.reach(number, share), thorough=False)
         shares.reach(number, 1.0)
         return precision_of(scored.dag, self.correlation)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from rfdag import metrics
-from rfdag.graphs.comparison import VERDICTS, comparison, matrix_of
+from rfdag.graphs.comparison import VERDICTS, aligned, comparison
 from rfdag.report.rounding import rounded
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def against_truth(result: Result, truth: Any) -> dict[str, Any]:
     >>> list(compared["counts"].values()), compared["missing"]
     ([1, 0, 1, 0], [])
     """
-    matrix = _as_stored(result, matrix_of(result, truth))
-    compared = comparison(result, matrix)
+    matrix = _as_stored(result, aligned(truth, result.names))
+    compared = comparison(matrix, result.cpdag, result.causal_order)
     earlier, later = result.causal_order[compared.earlier], result.causal_order[compared.later]
     wrong = np.flatnonzero(compared.verdict != RIGHT)[:MOST_SHOWN].tolist()
     return {

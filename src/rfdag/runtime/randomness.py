@@ -1,7 +1,8 @@
-"""Seeds, in every form that users have them."""
+"""The one way by which chance enters: a seed or generator from the caller becomes a generator."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
@@ -10,6 +11,47 @@ import numpy as np
 from rfdag.errors import OptionError, keyword
 
 LARGEST_SEED = 2**31 - 1
+
+Seed = (
+    int
+    | Sequence[int]
+    | np.random.Generator
+    | np.random.BitGenerator
+    | np.random.SeedSequence
+    | np.random.RandomState
+    | None
+)
+
+
+def generator_from(seed: Seed, name: str = "random_state") -> np.random.Generator:
+    """Return a generator of random numbers.
+
+    Parameters
+    ----------
+    seed
+        None is the fixed seed 0, so that equal calls give equal answers. A number, a sequence of numbers or a
+        SeedSequence seeds a new generator. A Generator is returned itself and a BitGenerator is drawn from, so that
+        calls in a row go on where the last one ended; so they do with NumPy's legacy RandomState, from which the seed
+        of a new generator is drawn.
+    name
+        How the caller's option is called, for the error message.
+
+    Examples
+    --------
+    >>> int(generator_from(None).integers(1000)) == int(generator_from(0).integers(1000))
+    True
+    >>> generator_from("today", name="rng")
+    Traceback (most recent call last):
+    rfdag.errors.OptionError: rng is 'today'; pass None, a whole number of at least 0, or a NumPy generator.
+    """
+    if isinstance(seed, np.random.RandomState):
+        return np.random.default_rng(seed.randint(0, 2**32, size=4, dtype=np.uint32))
+    if not isinstance(seed, bool | np.bool_):
+        try:
+            return np.random.default_rng(0 if seed is None else seed)
+        except (TypeError, ValueError):
+            pass
+    raise OptionError(f"{name} is {seed!r}; pass None, a whole number of at least 0, or a NumPy generator.")
 
 
 def seed_from(random_state: Any) -> int | None:

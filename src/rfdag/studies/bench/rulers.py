@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from rfdag.evidence.local import SharedMoments
 from rfdag.evidence.moments import Moments
 from rfdag.graphs.dag import Graph, topological_order
 from rfdag.orders.scores import ScoredOrder
@@ -63,4 +64,4 @@ def lay(rows: Floats, true: Graph | None) -> dict[str, Graph]:
 
 
 def _parents_along(order: NDArray[np.int64], rows: Floats) -> Graph:
-    return ScoredOrder(Moments.from_data(rows).correlation, len(rows), order).dag
+    return ScoredOrder(SharedMoments(Moments.from_data(rows).correlation, len(rows)), order).dag
