@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +16,9 @@ from rfdag.evidence.local import SharedMoments
 from rfdag.evidence.moments import Moments
 from rfdag.knowledge import Knowledge
 from rfdag.orders import restarts, tuning
+from rfdag.orders.kernels import bic
 from rfdag.orders.scores import ScoredOrder
+from rfdag.runtime import compilation
 from rfdag.runtime.deadline import Deadline
 
 
@@ -104,3 +108,17 @@ def test_every_tuned_number_says_where_it_comes_from():
         assert name.isupper()
         origin = r"[Nn]ot recorded|Chosen|Measured|Derived|Counted|the choice of"
         assert re.search(origin, tree[at + 1].value.value), name
+
+
+def test_kernels_are_compiled_again_when_a_tuned_number_has_changed(tmp_path):
+    """The numbers are compiled in, and numba compares the time of the kernel's own file alone."""
+    function = getattr(bic.move, "py_func", bic.move)
+    kernel = SimpleNamespace(py_func=function, stats=SimpleNamespace(cache_path=str(tmp_path)))
+    kept = tmp_path / f"bic.{function.__qualname__}-1.py311.nbi"
+    kept.touch()
+    newest = max(os.stat(inspect.getfile(module)).st_mtime for module in (bic, tuning))
+    os.utime(kept, (newest + 1.0,) * 2)
+    assert compilation.is_kept(kernel)
+    for module in (bic, tuning):
+        os.utime(kept, (os.stat(inspect.getfile(module)).st_mtime - 1.0,) * 2)
+        assert not compilation.is_kept(kernel)
