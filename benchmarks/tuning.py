@@ -43,12 +43,12 @@ Floats = NDArray[np.float64]
 
 SEEDS = (*range(20, 35), 77, 78, 79)
 COMPILED = {
-    "PRICES_SAVED_BY_JOINING": "HOPE",
-    "NOTICEABLE_Z2": "NOTICEABLE",
-    "PLAUSIBLE_Z2": "PLAUSIBLE",
-    "PLAUSIBLE_Z2_PER_EFOLD": "RARER",
+    "PRICES_SAVED_BY_JOINING": (moves, "HOPE"),
+    "NOTICEABLE_Z2": (moves, "NOTICEABLE"),
+    "PLAUSIBLE_Z2": (fits, "PLAUSIBLE"),
+    "PLAUSIBLE_Z2_PER_EFOLD": (fits, "RARER"),
 }
-"""Constants that kernels are compiled with, and their names there."""
+"""Constants that kernels are compiled with, the module of these kernels, and the name there."""
 
 
 @dataclass(frozen=True)
