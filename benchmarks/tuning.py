@@ -35,6 +35,7 @@ from report import markdown
 from rfdag import metrics
 from rfdag.errors import NumericalWarning
 from rfdag.orders import tuning
+from rfdag.orders.kernels import fits, moves
 from rfdag.orders.tuning import Setting
 from rfdag.simulate import linear_sem, random_dag, sample, scale_free_dag
 
