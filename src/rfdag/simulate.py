@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import solve_triangular
 from scipy.sparse import csc_array, csr_array, diags_array, eye_array, issparse
 
-from rfdag.errors import OptionError
+from rfdag.errors import OptionError, keyword
 from rfdag.graphs.dag import Graph, as_dag, topological_order
 from rfdag.graphs.sparse import refuse_sparse, same_pattern
 
@@ -73,7 +73,7 @@ def random_dag(
             raise OptionError(f"A node of a graph with p={p} has 0 to {p - 1} neighbours, not degree={degree}.")
         density = degree / max(p - 1, 1)
     if not 0 <= density <= 1:
-        raise OptionError(f"density is a probability between 0 and 1, not {density}.")
+        raise OptionError(f"{keyword('density')} is a probability between 0 and 1, not {density}.")
     generator = np.random.default_rng(0 if rng is None else rng)
     if sparse:
         return sparse_random_dag([p], [density], generator)
@@ -156,7 +156,10 @@ def block_dag(
     if (density is None) == (degree is None):
         raise OptionError("Give either density (probability of an edge) or degree (expected neighbours).")
     if (degree is not None and degree < 0) or (density is not None and not 0 <= density <= 1):
-        raise OptionError(f"density lies between 0 and 1 and degree is not negative; not {density} and {degree}.")
+        raise OptionError(
+            f"{keyword('density')} lies between 0 and 1 and {keyword('degree')} is not negative; not {density} and "
+            f"{degree}."
+        )
     within = np.full(len(counts), density) if degree is None else np.minimum(degree / np.maximum(counts - 1, 1), 1.0)
     return sparse_random_dag(counts, within, np.random.default_rng(0 if rng is None else rng))
 

@@ -12,7 +12,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import DataError, GraphError, OptionError, as_columns, listed, not_numbers
+from rfdag.errors import DataError, GraphError, OptionError, as_columns, keyword, listed, not_numbers
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.oracle import Oracle
@@ -29,7 +29,7 @@ from rfdag.input.checks import (
     require_two_rows,
 )
 from rfdag.input.dask import Partitions
-from rfdag.input.description import Description
+from rfdag.input.description import WRITING, Description
 from rfdag.input.sources import open_source
 from rfdag.input.streaming import Source
 from rfdag.input.text import Table, read_table
@@ -61,13 +61,15 @@ def read(
     of a table in memory. Moments of data that are known already pass through.
     """
     if input not in INPUTS:
-        raise OptionError(f"input is one of {listed(INPUTS)}, not {input!r}.")
+        raise OptionError(f"{keyword('input')} is one of {listed(INPUTS)}, not {input!r}.")
     if isinstance(source, Evidence):
         if source.n_samples is not None and not source.sparse:
             check_size(source.n_samples, len(source.names))
         return source
     if input in ("data", "dag") and n_samples is not None:
-        raise OptionError(f"n_samples goes with a matrix of moments; with input={input!r} leave it out.")
+        raise OptionError(
+            f"{keyword('n_samples')} goes with a matrix of moments; with {keyword('input', input)} leave it out."
+        )
     sparse = as_sparse(source) if input != "data" else None
     if sparse is not None:
         return read_sparse(sparse, input, n_samples, _labels(tuple(range(sparse.shape[-1])), names), tolerance)
@@ -79,7 +81,8 @@ def read(
         if in_blocks(len(stream.names)):
             raise OptionError(
                 f"Found {len(stream.names)} columns that are read in pieces; blocks of columns are found in a table in "
-                "memory. Pass an array or a frame, or precision='dense' if a matrix of all columns fits into memory."
+                f"memory. Pass an array or a frame, or {keyword('blocks', False)} if a matrix of all columns "
+                "fits into memory."
             )
         return _from_stream(stream, names, check_size, threads, report)
     if input == "dag" and hasattr(source, "adj") and hasattr(source, "nodes"):
@@ -102,12 +105,12 @@ def read(
         return moments(table.values, table.names)
     if n_samples is None and input != "precision":
         raise OptionError(
-            f"A {input} matrix does not say how many rows it comes from; pass n_samples. (Only a precision "
-            "matrix may be exact, with n_samples=None.)"
+            f"A {input} matrix does not say how many rows it comes from; pass {keyword('n_samples')}. (Only a "
+            f"precision matrix may be exact, without {keyword('n_samples')}.)"
         )
     if n_samples is not None:
         if not isinstance(n_samples, int | np.integer) or n_samples < 2:
-            raise OptionError(f"n_samples is a number of rows, at least 2, not {n_samples!r}.")
+            raise OptionError(f"{keyword('n_samples')} is a number of rows, at least 2, not {n_samples!r}.")
         n_samples = int(n_samples)
         check_size(n_samples, columns)
     if input == "precision":
@@ -172,7 +175,7 @@ def as_table(source: Any, form: Description | None = None) -> Table:
     if isinstance(source, str | Path):
         return read_table(source, form)
     if form is not None and not form.is_plain_text:
-        raise OptionError("delimiter, decimal and header belong to a text file; this input is not a path.")
+        raise OptionError(f"{WRITING} belong to a text file; this input is not a path.")
     if isinstance(source, Table):
         return source
     if type(source).__module__.startswith("pyarrow") and hasattr(source, "to_struct_array"):
@@ -270,7 +273,7 @@ def _from_array(source: Any) -> Table:
     if hasattr(source, "toarray"):
         raise DataError(
             f"Found a sparse {type(source).__name__}; as data, pass its .toarray(), which needs 8 bytes for every "
-            "entry. As input='precision' or input='dag' a sparse array is taken as it is."
+            f"entry. As {keyword('input', 'precision')} or {keyword('input', 'dag')} a sparse array is taken as it is."
         )
     try:
         values = np.asarray(source)

@@ -12,7 +12,7 @@ from rfdag.errors import FileError, OptionError, listed
 from rfdag.input import arrow
 from rfdag.input import dask as partitions
 from rfdag.input.delimited import TextFile
-from rfdag.input.description import Description
+from rfdag.input.description import WRITING, Description
 from rfdag.input.streaming import File, Source
 from rfdag.input.text import reading
 
@@ -42,7 +42,7 @@ def open_source(source: Any, form: Description | None, threads: int) -> Source |
     if not (arrow.is_stream(source) or partitions.is_collection(source)):
         return None
     if not form.is_plain_text:
-        raise OptionError("delimiter, decimal and header belong to a text file; this input is not a path.")
+        raise OptionError(f"{WRITING} belong to a text file; this input is not a path.")
     return arrow.from_stream(source, threads) if arrow.is_stream(source) else partitions.Partitions(source)
 
 
@@ -94,7 +94,7 @@ def _opened(path: Path, form: Description) -> File:
         known = ", ".join((*PARQUET, *IPC, *TEXT))
         raise FileError(f"{path} ends in {path.suffix!r}; several files together end in {known}. Convert it.")
     if not form.is_plain_text:
-        raise OptionError(f"delimiter, decimal and header belong to a text file, which {path} is not.")
+        raise OptionError(f"{WRITING} belong to a text file, which {path} is not.")
     with reading(path):
         return arrow.ParquetFile(path) if kind in PARQUET else arrow.IpcFile(path)
 

@@ -6,8 +6,8 @@ function showHeader() {
   const seconds = Object.values(run.timings).reduce((sum, part) => sum + part, 0);
   const facts = [
     ["Rows", run.n === null ? "exact" : run.n], ["Variables", run.p], ["Edges", content.edges_in_all],
-    ["Rule", run.settings.rule], ["Seed", run.seed === null ? "none (ties by column)" : run.seed],
-    ["BIC", run.score === null ? "–" : run.score.toFixed(1).replace("-", "−")], ["Time", `${seconds.toFixed(2)} s`],
+    ["Method", run.settings.method], ["Seed", run.seed === null ? "none (ties by column)" : run.seed],
+    ["BIC", run.score === null ? "–" : run.score.toFixed(1).replace("-", "−")], ...(run.price === null ? [] : [["An edge costs", run.price]]), ["Time", `${seconds.toFixed(2)} s`],
     ["Versions", Object.entries(run.versions).map(([name, version]) => `${name} ${version}`).join(", "), "small"],
     ["Written", run.written, "small"],
     [run.hash ? `SHA-256 of ${run.hash.of}` : "Hash", run.hash ? run.hash.sha256 : "not known: neither data nor moments are at hand", "small wide"],
