@@ -40,8 +40,8 @@ def folder(tmp_path_factory):
     [
         ("rfdag le", {"learn"}),
         ("rfdag do", {"doctor"}),
-        ("rfdag learn data.csv --ru", {"--rule", "--runs"}),
-        ("rfdag learn data.csv --rule m", {"min-degree", "min-fill", "max-remove"}),
+        ("rfdag learn data.csv --me", {"--method"}),
+        ("rfdag learn data.csv --method m", {"min-degree", "min-fill", "max-remove"}),
         ("rfdag learn data.csv --device ", {"cpu", "cuda"}),
         ("rfdag effect result.json age --adjustment ", {"optimal", "parents"}),
         ("rfdag effect result.json a", {"age", "ability"}),
@@ -69,7 +69,7 @@ def test_words_that_bash_is_offered(folder, line, offered, monkeypatch):
 
 
 def test_zsh_and_fish_are_offered_the_same():
-    asked = {"_TYPER_COMPLETE_ARGS": "rfdag learn data.csv --rule min"}
+    asked = {"_TYPER_COMPLETE_ARGS": "rfdag learn data.csv --method min"}
     zsh = ask({**asked, "_RFDAG_COMPLETE": "complete_zsh"})
     assert '"min-degree"' in zsh
     assert '"min-fill"' in zsh

@@ -56,7 +56,7 @@ def folder(tmp_path, monkeypatch):
 
 GIVEN = [
     [
-        "in/my rows.csv", "--delimiter", ";", "--decimal", ",", "--rule", "rfd", "--alpha", "0.01", "--seed", "3",
+        "in/my rows.csv", "--delimiter", ";", "--decimal", ",", "--method", "rfd", "--alpha", "0.01", "--seed", "3",
         "--refine", "--penalty", "1,2", "--knowledge", "known facts.json", "--truth", "truth.csv",
     ],
     ["in/correlation.csv", "--input", "correlation", "--n-samples", "200", "--no-refine"],
@@ -137,7 +137,7 @@ def test_numbered_columns_and_columns_of_a_file_are_not_named(folder):
 def test_a_rule_of_the_users_own_is_repeated_in_python_only(monkeypatch):
     monkeypatch.setitem(RULES, "mine", RULES["min-degree"])
     rows = rows_of(4, 200)
-    result = rfdag.learn(rows, rule="mine", knowledge={"roots": [1]})
+    result = rfdag.learn(rows, method="mine", knowledge={"roots": [1]})
     again = rerun(result)
     assert again.command is None
     assert [note.split(" ")[:2] for note in again.notes] == [["The", "rule"], ["data", "stands"]]

@@ -32,7 +32,7 @@ def table(rows, tmp_path):
 
 @pytest.fixture(scope="module")
 def learnt(rows):
-    return rfdag.learn(rows, names=NAMES, rule="rfd")
+    return rfdag.learn(rows, names=NAMES, method="rfd")
 
 
 def run(*words):
@@ -183,7 +183,7 @@ def test_text_that_cannot_be_encoded_leaves_nothing(tmp_path):
 @pytest.mark.parametrize("p", [1, 2, 7])
 @pytest.mark.parametrize("kind", ["graph", "matrix", "order", "trace", "truth"])
 def test_a_graph_without_edges_has_every_picture(p, kind, tmp_path):
-    empty = rfdag.learn(np.zeros((p, p)), input="dag", rule="rfd", names=[f"name {at}" for at in range(p)])
+    empty = rfdag.learn(np.zeros((p, p)), input="dag", method="rfd", names=[f"name {at}" for at in range(p)])
     axes = empty.plot(kind, truth=np.zeros((p, p)) if kind == "truth" else None)
     axes.figure.savefig(tmp_path / "x.png")
     legend = axes.get_legend()
@@ -196,7 +196,7 @@ def test_a_graph_without_edges_has_every_picture(p, kind, tmp_path):
 
 def test_a_graph_without_edges_has_a_report_and_a_cell(tmp_path):
     for p in (1, 3):
-        empty = rfdag.learn(np.zeros((p, p)), input="dag", rule="rfd")
+        empty = rfdag.learn(np.zeros((p, p)), input="dag", method="rfd")
         assert empty.report(tmp_path / "x.html").stat().st_size > 10_000
         assert "No edges." in empty._repr_html_()
 
@@ -278,7 +278,7 @@ def test_a_matrix_of_moments_is_not_taken_for_rows(matrix, kind, rows):
         rfdag.learn(matrix(rows))
     with pytest.raises(DataError, match=f"Found a {kind} matrix, it seems.*The rows behind it are needed"):
         rfdag.bootstrap(matrix(rows), 2)
-    assert len(rfdag.learn(matrix(rows), input=kind, n_samples=60, rule="rfd").order) == 4
+    assert len(rfdag.learn(matrix(rows), input=kind, n_samples=60, method="rfd").order) == 4
 
 
 def test_a_matrix_of_moments_is_found_in_files_that_are_read_in_pieces(rows, tmp_path):
@@ -311,7 +311,7 @@ def test_a_file_with_a_matrix_of_moments(rows, tmp_path):
     path = tmp_path / "correlation.csv"
     pd.DataFrame(rows, columns=NAMES).corr().to_csv(path)
     refused(run("learn", path), 1, "pass --input correlation and --n-samples …")
-    assert run("learn", path, "--input", "correlation", "--n-samples", 60, "--rule", "rfd").exit_code == 0
+    assert run("learn", path, "--input", "correlation", "--n-samples", 60, "--method", "rfd").exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -399,7 +399,7 @@ def test_a_variable_that_is_misspelt(learnt):
 
 
 def test_a_truth_with_other_names_says_who_lacks_what(rows, learnt, tmp_path):
-    other = rfdag.learn(rows, names=["rent", "smoking", "age", "heat"], rule="rfd")
+    other = rfdag.learn(rows, names=["rent", "smoking", "age", "heat"], method="rfd")
     words = "The truth lacks 'cancer', 'income', the result lacks 'rent', 'heat'; compare"
     with pytest.raises(GraphError, match=words):
         learnt.report(tmp_path / "x.html", truth=other)

@@ -231,7 +231,7 @@ def _option(name: str, offered: Offered) -> Parameter:
     if offered.is_choice:
         kind = _choice(name, declared.words)
         option = typer.Option(flag, metavar=_metavar(declared), **shared)  # type: ignore[arg-type]
-        return _made(name, kind, kind(declared.default), option)
+        return _made(name, kind | None, None if declared.default is None else kind(declared.default), option)
     shown = None if usual != {declared.default} or declared.default is None else declared.text(declared.default)
     words = declared.words
 

@@ -8,13 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from rfdag.commands.bootstrap import BootstrapCommand
 from rfdag.commands.speech import printable
 from rfdag.report.rerun import Given, command_line, option_words, path_word
 from rfdag.result.result import SAVE_MOMENTS_UP_TO, Edge, Result
-
-UNSHARED = {"runs", "blocks"}
-"""Options of `rfdag learn` that `rfdag bootstrap` does not have, or means something else by."""
-
 
 class Step(NamedTuple):
     """Something to want, and how to get it."""
@@ -32,7 +29,7 @@ def next_steps(result: Result, given: Given) -> list[Step]:
         steps.append(Step("Look closer", f"open {shlex.quote(path_word(str(given.report)))} in a browser"))
     else:
         steps.append(Step("Look closer", "the same command with --report FILE.html"))
-    carried = not UNSHARED & result.settings.given().keys()
+    carried = result.settings.given().keys().isdisjoint(BootstrapCommand.without)
     if result.input == "data" and len(given.data) == 1 and result.edges and carried:
         steps.append(Step("How sure?", _bootstrap(result, given)))
     if given.out is not None and result.moments is not None and len(result.names) <= SAVE_MOMENTS_UP_TO:
