@@ -13,6 +13,7 @@ from rfdag.commands.speech import printable
 from rfdag.report.rerun import Given, command_line, option_words, path_word
 from rfdag.result.result import SAVE_MOMENTS_UP_TO, Edge, Result
 
+
 class Step(NamedTuple):
     """Something to want, and how to get it."""
 

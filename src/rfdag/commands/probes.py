@@ -13,6 +13,7 @@ import os
 import sys
 import tempfile
 import time
+from ast import literal_eval
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module, metadata
@@ -136,7 +137,8 @@ def memory() -> Answer:
 
 def device() -> Answer:
     """Return which GPU there is."""
-    from rfdag.errors import DeviceError
+    from rfdag.errors import DeviceError, Message
+    from rfdag.methods.settings import Running
     from rfdag.runtime import device
 
     try:
@@ -144,7 +146,13 @@ def device() -> Answer:
     except (DeviceError, ImportError) as problem:
         cause = problem.__cause__
         # CuPy that is there but cannot be imported says why; the advice to install it would mislead.
-        return {"problem": str(problem) if cause is None or isinstance(cause, ModuleNotFoundError) else told(cause)}
+        if not (cause is None or isinstance(cause, ModuleNotFoundError)):
+            return {"problem": told(cause)}
+        declared = Running.declared()
+        typed = Message(problem.args[0]).spelled(
+            lambda name, code: f"--{declared[name].flag} {literal_eval(str(code))}"
+        )
+        return {"problem": typed}
     runtime = device.cupy().cuda.runtime
     return {
         "name": runtime.getDeviceProperties(0)["name"].decode(),

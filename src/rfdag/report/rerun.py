@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rfdag.input.description import MATRICES
 from rfdag.methods.catalogue import BUILT_IN
 
 if TYPE_CHECKING:
@@ -53,13 +55,14 @@ def rerun(result: Result, data: Any = None, given: Given | None = None) -> Rerun
     """
     paths = [str(path) for path in given.data] if given is not None else _paths(data)
     known_file = KNOWLEDGE if given is None or given.knowledge is None else str(given.knowledge)
-    options = option_words(result.settings)
+    settings = _settings(result)
+    options = option_words(settings)
     if result.knowledge is not None:
         options += ["--knowledge", path_word(known_file)]
     options += ["--report", "report.html" if given is None else path_word(str(given.report))]
     if given is not None and given.truth is not None:
         options += ["--truth", path_word(str(given.truth))]
-    python = _python(result, paths, known_file)
+    python = _python(result, settings, paths, known_file)
     command = command_line("learn", [path_word(path) for path in paths or ["data.csv"]], options)
     again = Rerun(python, command if result.method.name in BUILT_IN else None, [])
     return again._replace(notes=_notes(result, paths, known_file, again))
@@ -131,9 +134,17 @@ def _notes(result: Result, paths: list[str], known_file: str, again: Rerun) -> l
     return notes
 
 
-def _python(result: Result, paths: list[str], known_file: str) -> str:
+def _settings(result: Result) -> Settings:
+    """Return the settings that repeat a run: moments that were computed before it know their own number of rows."""
+    settings = result.settings
+    if settings.description.input not in MATRICES or result.n_samples is None:
+        return settings
+    return replace(settings, description=replace(settings.description, n_samples=result.n_samples))
+
+
+def _python(result: Result, settings: Settings, paths: list[str], known_file: str) -> str:
     source = "data" if not paths else repr(paths[0] if len(paths) == 1 else paths)
-    options = result.settings.given()
+    options = settings.given()
     method = [repr(options.pop("method"))] if "method" in options else []
     arguments = [source, *method, *(f"{name}={value!r}" for name, value in options.items())]
     if not paths and result.names != tuple(range(len(result.names))):
