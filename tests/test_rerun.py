@@ -147,6 +147,19 @@ def test_code_and_command_say_how_a_file_is_written(folder):
     assert block_of("report.html")["order"] == result.causal_order.tolist()
 
 
+def test_a_page_lists_the_method_its_options_and_the_price_of_an_edge():
+    run = content_of(rfdag.learn(rows_of(4, 200), penalty=3, **QUICK))["run"]
+    assert run["settings"]["method"] == "soft"
+    assert run["settings"]["penalty"] == 3
+    assert run["settings"]["delimiter"] is None
+    assert run["changed"] == ["beam", "penalty", "refine"]
+    assert run["price"] == "3 ln n (default 2 ln n; the textbook's BIC has ln n)"
+    tested = content_of(rfdag.learn(rows_of(4, 200), "min-fill"))["run"]
+    assert tested["price"] is None
+    assert tested["settings"]["method"] == "min-fill"
+    assert "rule" not in tested["settings"]
+
+
 def test_a_result_of_moments_is_repeated_with_the_rows_behind_them():
     correlation = np.corrcoef(rows_of(4, 200), rowvar=False)
     moments = rfdag.Moments.from_correlation(correlation, 200)

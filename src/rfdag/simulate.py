@@ -66,11 +66,15 @@ def random_dag(
     if p < 1:
         raise OptionError(f"A graph has at least one node, not p={p}.")
     if (density is None) == (degree is None):
-        raise OptionError("Give either density (probability of an edge) or degree (expected neighbours).")
+        raise OptionError(
+            f"Give either {keyword('density')} (probability of an edge) or {keyword('degree')} (expected neighbours)."
+        )
     if density is None:
         assert degree is not None
         if not 0 <= degree <= max(p - 1, 0):
-            raise OptionError(f"A node of a graph with p={p} has 0 to {p - 1} neighbours, not degree={degree}.")
+            raise OptionError(
+                f"A node of a graph with p={p} has 0 to {p - 1} neighbours, not {keyword('degree', degree)}."
+            )
         density = degree / max(p - 1, 1)
     if not 0 <= density <= 1:
         raise OptionError(f"{keyword('density')} is a probability between 0 and 1, not {density}.")
@@ -154,7 +158,9 @@ def block_dag(
     if counts.ndim != 1 or not len(counts) or (counts < 1).any():
         raise OptionError("Blocks have at least one node each, and there is at least one block.")
     if (density is None) == (degree is None):
-        raise OptionError("Give either density (probability of an edge) or degree (expected neighbours).")
+        raise OptionError(
+            f"Give either {keyword('density')} (probability of an edge) or {keyword('degree')} (expected neighbours)."
+        )
     if (degree is not None and degree < 0) or (density is not None and not 0 <= density <= 1):
         raise OptionError(
             f"{keyword('density')} lies between 0 and 1 and {keyword('degree')} is not negative; not {density} and "
