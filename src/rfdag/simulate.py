@@ -27,6 +27,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Seed = np.random.Generator | int | None
+EITHER = f"Give either {keyword('density')} (probability of an edge) or {keyword('degree')} (expected neighbours)."
 
 
 def random_dag(
@@ -66,9 +67,7 @@ def random_dag(
     if p < 1:
         raise OptionError(f"A graph has at least one node, not p={p}.")
     if (density is None) == (degree is None):
-        raise OptionError(
-            f"Give either {keyword('density')} (probability of an edge) or {keyword('degree')} (expected neighbours)."
-        )
+        raise OptionError(EITHER)
     if density is None:
         assert degree is not None
         if not 0 <= degree <= max(p - 1, 0):
@@ -158,9 +157,7 @@ def block_dag(
     if counts.ndim != 1 or not len(counts) or (counts < 1).any():
         raise OptionError("Blocks have at least one node each, and there is at least one block.")
     if (density is None) == (degree is None):
-        raise OptionError(
-            f"Give either {keyword('density')} (probability of an edge) or {keyword('degree')} (expected neighbours)."
-        )
+        raise OptionError(EITHER)
     if (degree is not None and degree < 0) or (density is not None and not 0 <= density <= 1):
         raise OptionError(
             f"{keyword('density')} lies between 0 and 1 and {keyword('degree')} is not negative; not {density} and "
