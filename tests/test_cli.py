@@ -96,7 +96,7 @@ def test_options_reach_the_library(tmp_path):
         (["learn", "{data}", "--alpha", "0.01"], 2, "or pass --parents threshold with --no-refine"),
         (["learn", "{data}", "--penalty", "1,two"], 2, "'1,two' is not a number from 0 to 1e+06"),
         (["learn", "{data}", "--time-limit", "0"], 2, "'0' is not a number above 0."),
-        (["learn", "{data}", "--precision", "blocks"], 2, "--blocks"),
+        (["learn", "{data}", "--blocks"], 2, "--blocks"),
         (["bootstrap", "{data}", "--share", "0.5"], 2, "--share 0.5 belongs to --sampling subsample"),
         (["bootstrap", "{data}", "--sampling", "draws"], 2, "draws"),
         (["bootstrap", "{data}", "--threshold", "0"], 2, "--threshold is a share of the runs"),

@@ -185,7 +185,7 @@ def test_learn_takes_any_format(form):
     dag = random_dag(25, degree=3, rng=2)
     precision = linear_sem(dag, 3).precision()
     for matrix, input in ((dag, "dag"), (precision, "precision")):
-        dense, found = (rfdag.learn(given, input=input, rule="rfd") for given in (matrix, form(matrix)))
+        dense, found = (rfdag.learn(given, input=input, method="rfd") for given in (matrix, form(matrix)))
         assert found.order == dense.order
         assert isinstance(found.dag, sparse.csr_array)
         assert found.dag.dtype == found.cpdag.dtype == np.int8
@@ -196,8 +196,8 @@ def test_learn_takes_any_format(form):
 
 def test_coefficients_of_an_exact_precision_matrix():
     precision = linear_sem(random_dag(30, degree=3, rng=2), 3, variances=np.linspace(0.5, 4, 30)).precision()
-    dense = rfdag.learn(precision, input="precision", rule="rfd")
-    found = rfdag.learn(sparse.csr_array(precision), input="precision", rule="rfd")
+    dense = rfdag.learn(precision, input="precision", method="rfd")
+    found = rfdag.learn(sparse.csr_array(precision), input="precision", method="rfd")
     np.testing.assert_allclose(found.coefficients.toarray(), dense.coefficients, atol=1e-10)
     np.testing.assert_allclose(found.residual_variances, dense.residual_variances, rtol=1e-10)
     assert found.partial_correlations is None
@@ -210,7 +210,7 @@ def test_a_sparse_result_in_all_its_forms(tmp_path):
     dag = random_dag(30, degree=3, rng=7, sparse=True)
     names = [f"x{at}" for at in range(30)]
     result = rfdag.learn(linear_sem(dag, 8).precision(), input="precision", names=names)
-    dense = rfdag.learn(linear_sem(dag, 8).precision().toarray(), input="precision", names=names, rule="rfd")
+    dense = rfdag.learn(linear_sem(dag, 8).precision().toarray(), input="precision", names=names, method="rfd")
     bare = [(edge.source, edge.target, edge.directed) for edge in result.edges]
     assert bare == [(edge.source, edge.target, edge.directed) for edge in dense.edges]
     assert result.to_frame()["source"].tolist() == [edge.source for edge in result.edges]
@@ -323,8 +323,8 @@ def test_graphs_that_are_no_dag():
         {"gamma": 0.5},
         {"restarts": 3},
         {"time_limit": 3.0},
-        {"rule": "sp"},
-        {"rule": "gsp"},
+        {"method": "sp"},
+        {"method": "gsp"},
         {"precision": "blocks"},
     ],
 )
