@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import rfdag
 from rfdag.cli import app
-from rfdag.commands import choices, learn, speech
+from rfdag.commands import learn
 
 PROGRAM = [sys.executable, "-c", "from rfdag.cli import main; main()"]
 
@@ -73,7 +73,8 @@ def test_json_is_json(folder):
     expected = rfdag.learn(folder / "data.csv", method="min-degree", alpha=0.01)
     assert content["order"] == list(expected.order)
     assert len(content["edges"]) == len(expected.edges)
-    assert content["settings"]["rule"] == "min-degree"
+    assert content["method"] == content["settings"]["method"]["name"] == "min-degree"
+    assert content["settings"]["method"]["alpha"] == 0.01
     assert done.stderr == ""
 
 
@@ -91,6 +92,15 @@ def test_options_reach_the_library(tmp_path):
         (["learn", "{data}", "--alpha", "2"], 2, "alpha"),
         (["learn", "{data}", "--depth", "0"], 2, "depth"),
         (["learn", "{data}", "--method", "magic"], 2, "magic"),
+        (["learn", "{data}", "--method", "rfd", "--beam", "3"], 2, "Method 'rfd' has no option --beam; 'soft' has it."),
+        (["learn", "{data}", "--alpha", "0.01"], 2, "or pass --parents threshold with --no-refine"),
+        (["learn", "{data}", "--penalty", "1,two"], 2, "'1,two' is not a number from 0 to 1e+06"),
+        (["learn", "{data}", "--time-limit", "0"], 2, "'0' is not a number above 0."),
+        (["learn", "{data}", "--blocks"], 2, "--blocks"),
+        (["bootstrap", "{data}", "--share", "0.5"], 2, "--share 0.5 belongs to --sampling subsample"),
+        (["bootstrap", "{data}", "--sampling", "draws"], 2, "draws"),
+        (["bootstrap", "{data}", "--threshold", "0"], 2, "--threshold is a share of the runs"),
+        (["bootstrap", "{data}", "--input", "correlation"], 2, "No such option"),
         (["learn", "{data}", "--beam", "wide"], 2, "beam"),
         (["learn", "{data}", "--beam", "0"], 2, "beam"),
         (["learn", "{data}", "--penalty", "nan"], 2, "penalty"),
@@ -106,7 +116,8 @@ def test_options_reach_the_library(tmp_path):
         (["learn"], 2, "Missing argument"),
         (["learn", "{data}", "--out", "{data}"], 1, "could not be written"),
         (["compare", "{data}", "{data}"], 1, "source,target"),
-        (["simulate", "somewhere", "--density", "3"], 2, "probability"),
+        (["simulate", "somewhere", "--density", "3"], 2, "--density is a probability"),
+        (["simulate", "somewhere", "--density", "0.1", "--degree", "2"], 2, "either --density"),
         (["dance"], 2, "No such command"),
     ],
 )
@@ -117,19 +128,6 @@ def test_exit_status_and_message(folder, tmp_path, words, status, message):
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not list(tmp_path.iterdir())
-
-
-def test_choices_are_those_of_the_library():
-    from rfdag.eliminate import RULES
-    from rfdag.evidence.reading import INPUTS
-    from rfdag.methods.settings import INITIAL, PAIRS, PARENTS, RESCORING, SEARCHES
-
-    assert [entry.value for entry in choices.Rule] == [*SEARCHES, *RULES]
-    assert [entry.value for entry in choices.Initial] == list(INITIAL)
-    assert [entry.value for entry in choices.Rescoring] == list(RESCORING)
-    assert [entry.value for entry in choices.Parents] == list(PARENTS)
-    assert [entry.value for entry in choices.Input] == list(INPUTS)
-    assert [entry.value for entry in choices.Pairs] == list(PAIRS)
 
 
 @pytest.mark.parametrize("name", learn.FILES)
@@ -165,33 +163,6 @@ def test_a_folder_that_cannot_be_written_is_seen_before_learning(folder, tmp_pat
     assert done.exit_code == 1
     assert f"{out} could not be written to" in done.stderr.replace("\n", "")
     assert sorted(tmp_path.rglob("*")) == before
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        "There is no file n_samples.csv; check the name.",
-        "There is no file depth=3/part.csv; check the name.",
-        "There is no file rule=rfd.csv; check the name.",
-        "The column 'my n_jobs here' is not there.",
-        'The column "random_state=1" is not there.',
-    ],
-)
-def test_names_of_files_and_columns_are_not_taken_for_options(message):
-    assert speech.spoken(message) == message
-
-
-@pytest.mark.parametrize(
-    ("message", "words"),
-    [
-        ("leave n_samples out. Or give time_limit.", "leave --n-samples out. Or give --time-limit."),
-        ("pass refine=True (or header=False).", "pass --refine (or --no-header)."),
-        ("method='min-fill' is not 'n_jobs', n_jobs=2 is", "--method min-fill is not 'n_jobs', --jobs 2 is"),
-        ("Tetrad's n_samples and alpha=0.5.", "Tetrad's --n-samples and --alpha 0.5."),
-    ],
-)
-def test_options_are_spelt_as_on_the_command_line(message, words):
-    assert speech.spoken(message) == words
 
 
 def test_version_and_help_show_defaults():
@@ -278,3 +249,42 @@ def test_the_program_starts_without_loading_numerics():
     code = "import sys, rfdag.cli; print([name for name in ('numpy', 'scipy', 'numba') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+# Ctrl-C
+
+
+def test_an_interrupted_run_ends_in_one_line(folder, monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rfdag.learn", interrupted)
+    done = CliRunner().invoke(app, ["learn", str(folder / "data.csv")])
+    assert done.exit_code == 130
+    assert done.stderr == "Interrupted.\n"
+    assert done.stdout == ""
+
+
+def test_an_interrupt_while_a_file_is_read_leaves_no_traceback(folder):
+    """The signal comes before anything is found."""
+    code = (
+        "import os, signal, rfdag.input.reading as reading\n"
+        "reading.as_table = lambda *arguments: os.kill(os.getpid(), signal.SIGINT)\n"
+        "from rfdag.cli import main; main()\n"
+    )
+    words = [sys.executable, "-c", code, "learn", str(folder / "data.csv")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "Interrupted.\n")
+
+
+def test_the_best_so_far_is_shown_with_a_warning(folder, monkeypatch):
+    from rfdag.methods import judged
+
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(judged, "descend", interrupted)
+    done = CliRunner().invoke(app, ["learn", str(folder / "data.csv"), "--method", "rfd", "--refine"])
+    assert done.exit_code == 0
+    assert "Causal order" in done.stdout
+    assert "The search was interrupted; this is the best order found until then." in " ".join(done.stdout.split())

@@ -40,7 +40,7 @@ def folder(tmp_path_factory):
     [
         ("rfdag le", {"learn"}),
         ("rfdag do", {"doctor"}),
-        ("rfdag learn data.csv --ru", {"--method", "--runs"}),
+        ("rfdag learn data.csv --me", {"--method"}),
         ("rfdag learn data.csv --method m", {"min-degree", "min-fill", "max-remove"}),
         ("rfdag learn data.csv --device ", {"cpu", "cuda"}),
         ("rfdag effect result.json age --adjustment ", {"optimal", "parents"}),

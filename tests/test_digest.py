@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +22,7 @@ import rfdag
 from rfdag.cli import app
 from rfdag.commands import digest
 from rfdag.commands.next_steps import Given, next_steps
+from rfdag.errors import Message, keyword
 from rfdag.input.description import Description
 from rfdag.simulate import linear_sem, random_dag, sample
 
@@ -56,7 +58,7 @@ def summary_of(text):
 
 def given(**changes):
     """Return what a plain run on data.csv is given, but for some changes."""
-    return Given([Path("data.csv")], None, None, None, Description())._replace(**changes)
+    return Given([Path("data.csv")], None, None, None)._replace(**changes)
 
 
 def test_the_whole_way_on_a_terminal(tmp_path):
@@ -76,7 +78,7 @@ def test_the_whole_way_on_a_terminal(tmp_path):
     assert process.returncode == 0, text
     lines = text[text.index("Summary") :].splitlines()
     assert len(lines) <= 20
-    assert "12 variables, 300 rows, rule soft" in lines[1]
+    assert "12 variables, 300 rows, method soft" in lines[1]
     assert "found: result.json, edges.csv, order.txt, graph.dot, graph.graphml" in " ".join(text.split())
     commands = [line[line.index("rfdag ") :] for line in lines if "rfdag " in line]
     assert [command.split()[1] for command in commands] == ["bootstrap", "effect"]
@@ -160,7 +162,7 @@ def test_a_thousand_variables(shown):
     assert lines["First"].endswith("more")
 
 
-def test_doubts_and_knowledge_are_in_the_summary(shown):
+def test_warnings_and_knowledge_are_in_the_summary(shown):
     rows = np.random.default_rng(0).normal(size=(12, 30))
     rows[:, 1] += 3 * rows[:, 0]
     with warnings.catch_warnings():
@@ -169,18 +171,19 @@ def test_doubts_and_knowledge_are_in_the_summary(shown):
     _, lines = summary_of(shown(result))
     assert "the one demand holds" in lines["Knowledge"]
     assert result.warnings
-    assert lines["Doubt"].split()[0] == result.warnings[0].split()[0]
+    assert lines["Warning"].split()[0] == result.warnings[0].split()[0]
 
 
 def test_a_suggested_bootstrap_carries_the_options_of_the_run():
     rows = sample(linear_sem(random_dag(5, degree=3, rng=1), rng=1), 300, rng=1)
     result = rfdag.learn(rows, method="rfd", alpha=0.01, refine=True, random_state=7)
-    form = Description(";", ",", False)
-    steps = dict(next_steps(result, given(knowledge=Path("known facts.txt"), form=form)))
+    written = Description(delimiter=";", decimal=",", header=False)
+    result = replace(result, settings=replace(result.settings, description=written), regressions=None)
+    steps = dict(next_steps(result, given(knowledge=Path("known facts.txt"))))
     assert steps["Keep it"] == "the same command with --out FOLDER"
     assert steps["How sure?"] == (
-        "rfdag bootstrap data.csv --method rfd --alpha 0.01 --refine --seed 7 --knowledge 'known facts.txt' "
-        "--delimiter semicolon --decimal , --no-header --out bootstrap"
+        "rfdag bootstrap data.csv --method rfd --alpha 0.01 --refine --delimiter semicolon --decimal , --no-header "
+        "--seed 7 --knowledge 'known facts.txt' --out bootstrap"
     )
     assert "How large?" not in steps
     steps = dict(next_steps(result, given(out=Path("out"), report=Path("my report.html"))))
@@ -194,17 +197,47 @@ def test_a_suggested_bootstrap_carries_the_options_of_the_run():
     [
         {"method": "rfd", "depth": 2},
         {"method": "rfd", "pairs": "neighbours"},
-        {"method": "gsp", "runs": 2},
         {"method": "gsp", "initial": "min-degree"},
+        {"method": "min-fill", "alpha": 0.01},
         {"parents": "threshold", "refine": False},
-        {"rescoring": "exact"},
+        {"rescoring": "exact", "time_limit": 60.0, "precision": "sample"},
     ],
 )
+def test_a_suggested_bootstrap_is_given_every_option(options, monkeypatch):
+    rows = sample(linear_sem(random_dag(5, degree=3, rng=1), rng=1), 300, rng=1)
+    result = rfdag.learn(rows, **options)
+    taken = []
+    monkeypatch.setattr("rfdag.bootstrap", lambda *arguments, **given: taken.append(given) or 1 / 0)
+    words = shlex.split(dict(next_steps(result, given()))["How sure?"])
+    assert isinstance(CliRunner().invoke(app, words[1:]).exception, ZeroDivisionError)
+    assert {name: taken[0].get(name) for name in options} == options
+
+
+@pytest.mark.parametrize("options", [{"method": "gsp", "runs": 2}, {"blocks": True}])
 def test_no_bootstrap_is_suggested_that_would_drop_an_option(options):
     rows = sample(linear_sem(random_dag(5, degree=3, rng=1), rng=1), 300, rng=1)
     result = rfdag.learn(rows, **options)
     assert result.edges
     assert "How sure?" not in dict(next_steps(result, given()))
+
+
+def test_warnings_name_options_as_the_command_line_does(shown, monkeypatch):
+    warning = Message(f"Consider {keyword('parents', 'threshold')} with {keyword('refine', False)}.")
+    result = replace(collider(), warnings=(warning, "As in a file, with refine=False."), regressions=None)
+    monkeypatch.setattr("rfdag.learn", lambda *arguments, **options: result)
+    done = CliRunner().invoke(app, ["learn", "data.csv"])
+    assert "Warning: Consider --parents threshold with --no-refine." in done.output
+    assert "Warning: As in a file, with refine=False." in done.output
+    assert "Consider parents='threshold' with refine=False." in shown(result)
+
+
+def test_what_an_edge_costs_is_shown_beside_the_bic(shown):
+    _, lines = summary_of(shown(collider(), width=200))
+    assert lines["BIC"].endswith("; an edge costs 2 ln n (the default; the textbook's BIC has ln n)")
+    rows = np.random.default_rng(1).normal(size=(400, 4))
+    dear = rfdag.learn(rows, penalty=3, gamma=0.25)
+    assert "an edge costs 3 ln n + 0.5 ln p (default 2 ln n; the textbook's BIC has ln n)" in shown(dear, width=200)
+    assert "BIC" not in summary_of(shown(rfdag.learn(rows, "rfd"), width=200))[1]
 
 
 def test_a_suggested_bootstrap_takes_the_penalty_that_was_chosen():

@@ -39,7 +39,7 @@ WELL = {
         "variables": {"OMP_NUM_THREADS": "8"},
     },
     "memory": {"problem": "", "free": 2 * 10**9},
-    "device": {"problem": "device='cuda' needs CuPy."},
+    "device": {"problem": "--device cuda needs CuPy."},
     "kernels": {"problem": "", "compiled": True, "count": 3, "kept": 2, "folders": ["/cache"], "writable": True},
     "self_test": {"problem": "", "seconds": 0.5},
 }

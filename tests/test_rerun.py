@@ -134,13 +134,50 @@ def test_numbered_columns_and_columns_of_a_file_are_not_named(folder):
     assert "names" not in rerun(rfdag.learn(path, delimiter=";", decimal=",", **QUICK), path).python
 
 
+def test_code_and_command_say_how_a_file_is_written(folder):
+    path = "in/my rows.csv"
+    result = rfdag.learn(path, "rfd", alpha=0.01, delimiter=";", decimal=",")
+    again = rerun(result, path)
+    assert again.python.endswith("rfdag.learn('in/my rows.csv', 'rfd', alpha=0.01, delimiter=';', decimal=',')")
+    assert again.command.startswith("rfdag learn 'in/my rows.csv' --method rfd --alpha 0.01 --delimiter semicolon")
+    space = {}
+    exec(again.python, space)
+    assert space["result"].settings == result.settings
+    learn_on_the_command_line(*shlex.split(again.command)[2:])
+    assert block_of("report.html")["order"] == result.causal_order.tolist()
+
+
+def test_a_page_lists_the_method_its_options_and_the_price_of_an_edge():
+    run = content_of(rfdag.learn(rows_of(4, 200), penalty=3, **QUICK))["run"]
+    assert run["settings"]["method"] == "soft"
+    assert run["settings"]["penalty"] == 3
+    assert run["settings"]["delimiter"] is None
+    assert run["changed"] == ["beam", "penalty", "refine"]
+    assert run["price"] == "3 ln n (default 2 ln n; the textbook's BIC has ln n)"
+    tested = content_of(rfdag.learn(rows_of(4, 200), "min-fill"))["run"]
+    assert tested["price"] is None
+    assert tested["settings"]["method"] == "min-fill"
+    assert "rule" not in tested["settings"]
+
+
+def test_a_result_of_moments_is_repeated_with_the_rows_behind_them():
+    correlation = np.corrcoef(rows_of(4, 200), rowvar=False)
+    moments = rfdag.Moments.from_correlation(correlation, 200)
+    again = rerun(rfdag.learn(moments))
+    assert again.python.endswith("rfdag.learn(data, input='correlation', n_samples=200)")
+    assert again.command == "rfdag learn data.csv --input correlation --n-samples 200 --report report.html"
+    space = {"data": correlation}
+    exec(again.python, space)
+    assert space["result"].n_samples == 200
+
+
 def test_a_rule_of_the_users_own_is_repeated_in_python_only(monkeypatch):
     monkeypatch.setitem(RULES, "mine", RULES["min-degree"])
     rows = rows_of(4, 200)
     result = rfdag.learn(rows, method="mine", knowledge={"roots": [1]})
     again = rerun(result)
     assert again.command is None
-    assert [note.split(" ")[:2] for note in again.notes] == [["The", "rule"], ["data", "stands"]]
+    assert [note.split(" ")[:2] for note in again.notes] == [["The", "method"], ["data", "stands"]]
     space = {"data": rows}
     exec(again.python, space)
     assert space["result"].order == result.order

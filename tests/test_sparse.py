@@ -342,7 +342,7 @@ def test_inputs_that_cannot_be_sparse():
     with pytest.raises(DataError, match="toarray"):
         rfdag.learn(sparse.eye_array(4))
     for input in ("correlation", "covariance"):
-        with pytest.raises(OptionError, match=r"'precision' or 'dag'"):
+        with pytest.raises(OptionError, match=r"input='precision' or input='dag'"):
             rfdag.learn(sparse.eye_array(4), input=input, n_samples=100)
     with pytest.raises(OptionError, match="n_samples"):
         rfdag.learn(sparse.eye_array(4), input="precision", n_samples=1)

@@ -63,8 +63,19 @@ _KEYWORD = re.compile("\x02([^\x02\x03]*)\x03")
 
 
 def keyword(name: str, *values: object) -> str:
-    """Return an option for a `Message`: its name, or with a value the argument to pass."""
-    return f"\x02{name}={values[0]!r}\x03" if values else f"\x02{name}\x03"
+    """Return an option for a `Message`: its name, or with a value the argument to pass; ``...`` is any value.
+
+    >>> print(Message(f"Pass {keyword('n_samples', ...)}, as in {keyword('n_samples', 50)}."))
+    Pass n_samples=…, as in n_samples=50.
+    """
+    if not values:
+        return f"\x02{name}\x03"
+    return f"\x02{name}={'…' if values[0] is ... else repr(values[0])}\x03"
+
+
+def as_argument(name: str, value: str | None) -> str:
+    """Return an option as Python spells it, given its name and its value's code."""
+    return name if value is None else f"{name}={value}"
 
 
 class RfdagError(ValueError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from functools import cache
 from numbers import Integral, Real
@@ -30,7 +30,7 @@ from typing import (
 
 import numpy as np
 
-from rfdag.errors import OptionError
+from rfdag.errors import OptionError, keyword
 from rfdag.wording import alternatives
 
 
@@ -43,6 +43,7 @@ def option(
     below: float | None = None,
     most: float | None = None,
     flag: str | None = None,
+    typed: Mapping[str, str] | None = None,
     needs: Sequence[str] = (),
 ) -> Any:
     """Declare an option: its default and, in one or two sentences, what it means.
@@ -57,6 +58,8 @@ def option(
         Bounds of a number.
     flag
         Name on the command line, where it is not that of the field.
+    typed
+        Words of the command line for values that a shell makes hard to type.
     needs
         What the evidence must have for the option to mean anything: "rows" (a sample, not an exact input), "matrices"
         (dense ones). Given where that is missing, the option is refused.
@@ -68,6 +71,7 @@ def option(
         "below": below,
         "most": most,
         "flag": flag,
+        "typed": typed or {},
         "needs": tuple(needs),
     }
     return field(default=default, metadata={"option": about})
@@ -87,6 +91,7 @@ class Declared(NamedTuple):
     below: float | None
     most: float | None
     flag: str
+    typed: Mapping[str, str]
     needs: tuple[str, ...]
 
     @property
@@ -99,24 +104,25 @@ class Declared(NamedTuple):
         """Whether it is turned on and off, on the command line by --name and --no-name."""
         return bool in self.kinds
 
-    def describe(self) -> str:
-        """Return what values it takes, in words.
+    def describe(self, without: Collection[type] = ()) -> str:
+        """Return what values it takes, in words; ``without`` names kinds to leave out.
 
         >>> from rfdag.methods import Soft
         >>> Soft.declared()["beam"].describe()
         "a whole number of at least 1 or 'auto'"
         """
         parts = []
-        if bool in self.kinds:
+        kinds = [kind for kind in self.kinds if kind not in without]
+        if bool in kinds:
             parts += ["True", "False"]
-        if int in self.kinds or float in self.kinds:
-            parts.append(f"{'a whole number' if int in self.kinds else 'a number'}{self._bounds()}")
+        if int in kinds or float in kinds:
+            parts.append(f"{'a whole number' if int in kinds else 'a number'}{self._bounds()}")
         if self.several:
             parts.append("several of these")
-        if str in self.kinds:
+        if str in kinds:
             parts.append("text")
         parts += [repr(word) for word in self.words]
-        if self.optional:
+        if NoneType in kinds:
             parts.append("None")
         return alternatives(parts)
 
@@ -160,12 +166,33 @@ class Declared(NamedTuple):
         ['auto', 8, 'wide']
         """
         if text in self.words or str in self.kinds:
-            return text
+            return self.typed.get(text, text)
         try:
             numbers = tuple(_number(part, whole=float not in self.kinds) for part in text.split(","))
         except ValueError:
             return text
         return numbers if self.several and len(numbers) > 1 else numbers[0] if len(numbers) == 1 else text
+
+    def arguments(self, value: Any) -> list[str]:
+        """Return the words of the command line that pass a value; none for a value that only leaving out gives.
+
+        >>> from rfdag.methods import Rfd
+        >>> Rfd.declared()["penalty"].arguments((1.0, 2.5)), Rfd.declared()["refine"].arguments(False)
+        (['--penalty', '1,2.5'], ['--no-refine'])
+        """
+        if isinstance(value, bool):
+            return [f"--{self.flag}" if value else f"--no-{self.flag}"]
+        if value is None or (self.is_switch and value in self.words):
+            return []
+        return [f"--{self.flag}", self.text(value)]
+
+    def text(self, value: Any) -> str:
+        """Return a value as one would type it: 3 rather than 3.0, several separated by commas."""
+        if isinstance(value, tuple):
+            return ",".join(map(self.text, value))
+        if isinstance(value, float) and value.is_integer():
+            return str(int(value))
+        return next((word for word, meant in self.typed.items() if meant == value), str(value))
 
 
 Chosen = TypeVar("Chosen", bound="Options")
@@ -191,7 +218,7 @@ class Options:
             value = plain(getattr(self, name))
             object.__setattr__(self, name, value)
             if not declared.admits(value):
-                raise OptionError(f"{name} is {declared.describe()}, not {value!r}.")
+                raise OptionError(f"{keyword(name)} is {declared.describe()}, not {value!r}.")
         self.check()
 
     def check(self) -> None:
@@ -275,6 +302,7 @@ def _read(each: Field[Any], hint: Any) -> Declared:
         about["below"],
         about["most"],
         about["flag"] or each.name.replace("_", "-"),
+        about["typed"],
         about["needs"],
     )
 

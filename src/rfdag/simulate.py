@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import solve_triangular
 from scipy.sparse import csc_array, csr_array, diags_array, eye_array, issparse
 
-from rfdag.errors import OptionError
+from rfdag.errors import OptionError, keyword
 from rfdag.graphs.dag import Graph, as_dag, topological_order
 from rfdag.graphs.sparse import refuse_sparse, same_pattern
 from rfdag.runtime.randomness import Seed as Seed
@@ -28,6 +28,8 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+
+EITHER = f"Give either {keyword('density')} (probability of an edge) or {keyword('degree')} (expected neighbours)."
 
 
 def random_dag(
@@ -67,14 +69,16 @@ def random_dag(
     if p < 1:
         raise OptionError(f"A graph has at least one node, not p={p}.")
     if (density is None) == (degree is None):
-        raise OptionError("Give either density (probability of an edge) or degree (expected neighbours).")
+        raise OptionError(EITHER)
     if density is None:
         assert degree is not None
         if not 0 <= degree <= max(p - 1, 0):
-            raise OptionError(f"A node of a graph with p={p} has 0 to {p - 1} neighbours, not degree={degree}.")
+            raise OptionError(
+                f"A node of a graph with p={p} has 0 to {p - 1} neighbours, not {keyword('degree', degree)}."
+            )
         density = degree / max(p - 1, 1)
     if not 0 <= density <= 1:
-        raise OptionError(f"density is a probability between 0 and 1, not {density}.")
+        raise OptionError(f"{keyword('density')} is a probability between 0 and 1, not {density}.")
     generator = generator_from(rng, "rng")
     if sparse:
         return sparse_random_dag([p], [density], generator)
@@ -155,9 +159,12 @@ def block_dag(
     if counts.ndim != 1 or not len(counts) or (counts < 1).any():
         raise OptionError("Blocks have at least one node each, and there is at least one block.")
     if (density is None) == (degree is None):
-        raise OptionError("Give either density (probability of an edge) or degree (expected neighbours).")
+        raise OptionError(EITHER)
     if (degree is not None and degree < 0) or (density is not None and not 0 <= density <= 1):
-        raise OptionError(f"density lies between 0 and 1 and degree is not negative; not {density} and {degree}.")
+        raise OptionError(
+            f"{keyword('density')} lies between 0 and 1 and {keyword('degree')} is not negative; not {density} and "
+            f"{degree}."
+        )
     within = np.full(len(counts), density) if degree is None else np.minimum(degree / np.maximum(counts - 1, 1), 1.0)
     return sparse_random_dag(counts, within, generator_from(rng, "rng"))
 

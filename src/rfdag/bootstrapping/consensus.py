@@ -8,7 +8,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import OptionError
+from rfdag.errors import OptionError, keyword
 from rfdag.graphs.dag import Graph
 
 Floats = NDArray[np.float64]
@@ -18,7 +18,7 @@ Flags = NDArray[np.bool_]
 def require_threshold(threshold: object) -> None:
     """Raise unless this is a share of runs that a pair may reach."""
     if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 < float(threshold) <= 1:
-        raise OptionError(f"threshold is a share of the runs above 0, up to 1, not {threshold!r}.")
+        raise OptionError(f"{keyword('threshold')} is a share of the runs above 0, up to 1, not {threshold!r}.")
 
 
 def consensus_dag(

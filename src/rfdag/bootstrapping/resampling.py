@@ -39,8 +39,8 @@ class Sampling(Options):
     sampling: Literal["resample", "subsample"] = option(
         default="resample",
         meaning=(
-            '"resample" draws as many rows as there are, with replacement: the usual bootstrap. "subsample" '
-            "draws a share of them without replacement."
+            'Whether rows are drawn with replacement, as many as there are ("resample", the usual bootstrap), or a '
+            'share of them without ("subsample").'
         ),
     )
     share: float | None = option(

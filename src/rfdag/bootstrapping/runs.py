@@ -145,7 +145,9 @@ def bootstrap(
     N. Meinshausen, P. Bühlmann: Stability selection, 2010.
     """
     if isinstance(runs, bool) or not isinstance(runs, int | np.integer) or runs < 1:
-        raise OptionError(f"runs is how many times rows are drawn, a whole number of at least 1, not {runs!r}.")
+        raise OptionError(
+            f"{keyword('runs')} is how many times rows are drawn, a whole number of at least 1, not {runs!r}."
+        )
     drawn = Sampling(sampling=sampling, share=share, corrected=corrected)
     running = Running(time_limit=time_limit, random_state=seed_from(random_state), device=device)
     plain = _of_rows(
@@ -295,7 +297,7 @@ def _run(plan: _Plan, values: Floats, number: int) -> tuple[int, Found]:
         except UNFIT as problem:
             raise type(problem)(
                 f"{problem.message.template} This happened in run {number} of a bootstrap, with the rows that it "
-                "drew; a larger share of the rows ({keyword('sampling', 'subsample')}), or fewer columns, may help."
+                f"drew; a larger share of the rows ({keyword('sampling', 'subsample')}), or fewer columns, may help."
             ) from None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable, Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,8 +11,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from rfdag.commands.choices import DELIMITERS, JsonFlag, Rule
-from rfdag.commands.speech import escape, print_files, print_json
+from rfdag.commands.declared import RUNNING, DeclaredCommand, given_options
+from rfdag.commands.speech import INTERRUPTED, JsonFlag, escape, print_files, print_json
 from rfdag.errors import NumericalWarning
 from rfdag.wording import counted
 
@@ -26,97 +25,59 @@ PAIRS_SHOWN = 40
 RANKS_SHOWN = 40
 
 
-class Method(StrEnum):
-    """How the rows of a run are drawn."""
+class BootstrapCommand(DeclaredCommand):
+    """A bootstrap takes what `rfdag learn` takes, but for options that only matrices, or blocks, have a use for."""
 
-    RESAMPLE = "resample"
-    SUBSAMPLE = "subsample"
+    sampled = True
+    # Its own `runs` hide those of method "gsp".
+    without = ("input", "n_samples", "tolerance", "blocks", "runs")
 
 
 def register(app: typer.Typer, reported: Callable[[Callable[..., None]], Callable[..., None]]) -> None:
     """Add the command to a program whose errors ``reported`` turns into messages."""
-    app.command()(reported(bootstrap))
+    app.command(cls=BootstrapCommand)(reported(bootstrap))
 
 
 def bootstrap(
+    ctx: typer.Context,
     data: Annotated[Path, typer.Argument(help="CSV, TSV, NPY, NPZ, Parquet or Feather file.")],
     runs: Annotated[int, typer.Option(help="How many times rows are drawn.")] = 200,
-    method: Annotated[
-        Method, typer.Option(help="Draw as many rows with replacement, or a share of them without.")
-    ] = Method.RESAMPLE,
-    share: Annotated[float | None, typer.Option(help="Part of the rows in a subsample; 0.5 unless given.")] = None,
-    corrected: Annotated[
-        bool,
-        typer.Option(
-            "--corrected/--no-corrected", help="Count a resample for its effective number of rows, about half."
-        ),
-    ] = True,
     threshold: Annotated[float, typer.Option(help="Least frequency of an edge of the consensus.")] = 0.5,
-    rule: Annotated[Rule, typer.Option(help="How variables are chosen for removal, as in rfdag learn.")] = Rule.SOFT,
-    beam: Annotated[int | None, typer.Option(help="Width of rule soft's beams; 8 unless given.")] = None,
-    refine: Annotated[
-        bool | None, typer.Option("--refine/--no-refine", help="Polish each order by BIC; rule soft does unless told.")
-    ] = None,
-    restarts: Annotated[int | None, typer.Option(help="Repetitions of refinement; automatic unless given.")] = None,
-    penalty: Annotated[float, typer.Option(help="Price of an edge in the BIC, in units of ln n.")] = 2.0,
-    gamma: Annotated[float | None, typer.Option(help="Of the extended BIC; automatic unless given.")] = None,
-    alpha: Annotated[float, typer.Option(help="Level of the test for an edge.")] = 1e-3,
-    time_limit: Annotated[
-        float | None, typer.Option(help="Seconds after which a run takes its best so far; answers then vary.")
-    ] = None,
-    knowledge: Annotated[
-        Path | None, typer.Option(help="Background knowledge: Tetrad's /knowledge text, or JSON.")
-    ] = None,
-    delimiter: Annotated[str | None, typer.Option(help="Character between cells of a text file, or 'tab'.")] = None,
-    decimal: Annotated[str, typer.Option(help="Decimal sign of a text file.")] = ".",
-    header: Annotated[
-        bool | None, typer.Option("--header/--no-header", help="Whether the first line names the columns.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of all draws; 0 unless given.", min=0)] = None,
-    jobs: Annotated[int | None, typer.Option(help="Runs at once; one a core unless given.", min=1)] = None,
-    dask: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler, to run on its cluster.", metavar="ADDRESS")
-    ] = None,
+    knowledge: Annotated[Path | None, typer.Option(help="Prior knowledge: Tetrad's /knowledge text, or JSON.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the files; a bootstrap begun there goes on.")] = None,
     as_json: JsonFlag = False,
+    n_jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", help="Runs at once; one a core unless given.", min=1, rich_help_panel=RUNNING),
+    ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            help="Address of a Dask scheduler, to run on its cluster.", metavar="ADDRESS", rich_help_panel=RUNNING
+        ),
+    ] = None,
 ) -> None:
-    """Learn again from rows drawn anew, and tell how often each edge and direction is found."""
+    """Learn again from rows drawn anew, and count how often each edge and direction is found."""
     import rfdag
     from rfdag.bootstrapping.consensus import require_threshold
     from rfdag.runtime.workers import Workers
 
     require_threshold(threshold)
-    # Only a width that was asked for is passed on.
-    width: dict[str, Any] = {} if beam is None else {"beam": beam}
     try:
-        with Workers(jobs, dask).ready(), warnings.catch_warnings():
+        with Workers(n_jobs, dask).ready(), warnings.catch_warnings():
             warnings.simplefilter("ignore", NumericalWarning)
             found = rfdag.bootstrap(
                 data,
                 runs,
-                method=method.value,  # type: ignore[arg-type]
-                share=share,
-                corrected=corrected,
-                random_state=seed,
-                n_jobs=None if dask else jobs,
+                knowledge=knowledge,
+                n_jobs=None if dask else n_jobs,
                 out=out,
                 progress=False if as_json else None,
-                delimiter=None if delimiter is None else DELIMITERS.get(delimiter, delimiter),
-                decimal=decimal,
-                header=header,
-                rule=rule.value,
-                refine="auto" if refine is None else refine,
-                restarts="auto" if restarts is None else restarts,
-                penalty=penalty,
-                gamma="auto" if gamma is None else gamma,
-                alpha=alpha,
-                time_limit=time_limit,
-                knowledge=knowledge,
-                **width,
+                **given_options(ctx),
             )
     except KeyboardInterrupt:
         _tell_stopped(out)
-        raise typer.Exit(130) from None
+        raise typer.Exit(INTERRUPTED) from None
     consensus = found.consensus(threshold)
     edges = _edges(found, consensus)
     files = _write(found, edges, out) if out is not None else []
@@ -160,12 +121,12 @@ def _tell(found: Bootstrap, consensus: Graph, threshold: float, files: Sequence[
     )
     frequent = sum(pair.frequency >= SURE for pair in found.pairs)
     console.print(
-        f"\n[bold]{counted(len(found.pairs), 'pair')}[/bold] joined at least once, {frequent} in {SURE:.0%} of the "
+        f"\n[bold]{counted(len(found.pairs), 'pair')}[/bold] adjacent at least once, {frequent} in {SURE:.0%} of the "
         "runs or more",
         highlight=False,
     )
     pairs = Table("source", "", "target", box=None, pad_edge=True)
-    for heading in ("joined", "this way", "other way", "left open"):
+    for heading in ("adjacent", "this way", "other way", "undirected"):
         pairs.add_column(heading, justify="right")
     for pair in found.pairs[:PAIRS_SHOWN]:
         arrow = "→" if pair.forward >= pair.frequency / 2 else "–"
@@ -216,7 +177,8 @@ def _print_json(found: Bootstrap, edges: Sequence[Sequence[Any]], files: Sequenc
     content = {
         "runs": found.runs,
         "rows": found.result.n_samples,
-        "method": found.sampling.method,
+        "method": found.result.method.name,
+        "sampling": found.sampling.sampling,
         "seed": found.random_state,
         "order": list(found.result.order),
         "pairs": [pair._asdict() for pair in found.pairs],

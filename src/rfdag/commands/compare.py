@@ -11,18 +11,17 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from rfdag.commands.choices import JsonFlag
 from rfdag.commands.graph_files import matrix_of, read_graph
-from rfdag.commands.speech import print_json
+from rfdag.commands.speech import JsonFlag, print_json
 from rfdag.errors import GraphError, listed
 
 MEANINGS = {
-    "shd": "pairs joined differently in the CPDAGs",
+    "shd": "pairs that differ between the CPDAGs",
     "f1": "of the skeleton",
     "tpr": "true adjacencies found",
     "fpr": "absent adjacencies found",
     "precision": "found adjacencies that are true",
-    "order_error": "compelled true edges the order turns round",
+    "order_error": "compelled true edges that the order reverses",
     "sid": "interventions predicted wrongly (DAGs)",
     "ancestor_aid": "effects adjusted for wrongly (DAGs)",
     "true_edges": "",

@@ -11,8 +11,10 @@ from rich.padding import Padding
 from rich.table import Table
 
 from rfdag.commands.next_steps import Step, strongest
-from rfdag.commands.speech import escape, print_files, printable
+from rfdag.commands.speech import Spell, escape, print_files, printable, spelled
+from rfdag.errors import as_argument
 from rfdag.knowledge.compliance import summed_up
+from rfdag.report.run import price_in_words
 from rfdag.result import Edge, Result
 from rfdag.wording import counted, without_middle
 
@@ -33,13 +35,14 @@ LONGEST = 24
 """Characters of a name in the summary."""
 
 
-def tell(result: Result, files: Sequence[Path], steps: Sequence[Step]) -> None:
-    """Print a result, and on a terminal what to do with it next."""
+def tell(result: Result, files: Sequence[Path], steps: Sequence[Step], spell: Spell = as_argument) -> None:
+    """Print a result, and on a terminal what to do with it next; ``spell`` writes the options in warnings."""
     console = Console()
+    warnings = [escape(spelled(warning, spell)) for warning in result.warnings]
     if console.is_terminal:
-        _tell_terminal(console, result, files, steps)
+        _tell_terminal(console, result, files, steps, warnings)
     else:
-        _tell_pipe(console, result, files)
+        _tell_pipe(console, result, files, warnings)
 
 
 def shortened(name: object, limit: int) -> str:
@@ -51,19 +54,23 @@ def shortened(name: object, limit: int) -> str:
     return without_middle(printable(name), limit)
 
 
-def _tell_pipe(console: Console, result: Result, files: Sequence[Path]) -> None:
+def _tell_pipe(console: Console, result: Result, files: Sequence[Path], warnings: Sequence[str]) -> None:
     console.print(f"[bold]{_run(result)}[/bold]\n", highlight=False)
     _tell_order(console, result.order, ORDER_SHOWN)
     _tell_edges(console, result, result.edges[:EDGES_SHOWN])
     _tell_path(console, result)
     if result.compliance:
         console.print(f"\n[bold]Knowledge[/bold]: {escape(summed_up(result.compliance))}", highlight=False)
-    for warning in result.warnings:
-        console.print(f"[yellow]Warning:[/yellow] {escape(warning)}", highlight=False)
+    if result.score is not None:
+        console.print(f"\n[bold]BIC[/bold]: {_bic(result)}", highlight=False)
+    for warning in warnings:
+        console.print(f"[yellow]Warning:[/yellow] {warning}", highlight=False)
     print_files(console, files)
 
 
-def _tell_terminal(console: Console, result: Result, files: Sequence[Path], steps: Sequence[Step]) -> None:
+def _tell_terminal(
+    console: Console, result: Result, files: Sequence[Path], steps: Sequence[Step], warnings: Sequence[str]
+) -> None:
     _tell_order(console, result.order, ORDER_ON_TERMINAL)
     _tell_edges(console, result, strongest(result.edges)[:EDGES_ON_TERMINAL])
     _tell_path(console, result)
@@ -72,7 +79,7 @@ def _tell_terminal(console: Console, result: Result, files: Sequence[Path], step
     grid = Table.grid()
     grid.add_column(width=LABELS, style="bold")
     grid.add_column(overflow="fold")
-    for label, text in [*_summary(result), *_places(files)]:
+    for label, text in [*_summary(result, warnings), *_places(files)]:
         grid.add_row(label, text)
     console.print(grid, highlight=False)
     # What may be copied is left to the terminal to wrap.
@@ -83,7 +90,11 @@ def _tell_terminal(console: Console, result: Result, files: Sequence[Path], step
 def _run(result: Result) -> str:
     rows = "exact input" if result.n_samples is None else counted(result.n_samples, "row")
     seconds = sum(result.timings.values())
-    return f"{counted(len(result.names), 'variable')}, {rows}, rule {result.settings.rule}, {seconds:.2f} s"
+    return f"{counted(len(result.names), 'variable')}, {rows}, method {result.method.name}, {seconds:.2f} s"
+
+
+def _bic(result: Result) -> str:
+    return f"{result.score:.1f}; an edge costs {price_in_words(result)}"
 
 
 def _tell_order(console: Console, order: Sequence[Hashable], limit: int) -> None:
@@ -142,7 +153,7 @@ def _tell_path(console: Console, result: Result) -> None:
     console.print(table, highlight=False)
 
 
-def _summary(result: Result) -> Iterator[tuple[str, str]]:
+def _summary(result: Result, warnings: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the lines of the summary, each with its label."""
     yield "Run", _run(result)
     edges = result.edges
@@ -150,7 +161,7 @@ def _summary(result: Result) -> Iterator[tuple[str, str]]:
     if edges:
         yield "Edges", f"{len(edges)}: {len(edges) - len(undecided)} directed, {len(undecided)} could point either way"
     else:
-        yield "Edges", "none: no pair of variables is joined at this setting"
+        yield "Edges", "none: no two variables are adjacent at this setting"
     # Where the class leaves a direction open, neither end is known to be a first cause or a last effect.
     unsure = {name for edge in undecided for name in (edge.source, edge.target)}
     causes, effects = {edge.source for edge in edges}, {edge.target for edge in edges}
@@ -171,8 +182,10 @@ def _summary(result: Result) -> Iterator[tuple[str, str]]:
         )
     if result.compliance:
         yield "Knowledge", escape(summed_up(result.compliance))
-    for warning in result.warnings:
-        yield "[yellow]Doubt[/yellow]", f"[yellow]{escape(warning)}[/yellow]"
+    if result.score is not None:
+        yield "BIC", _bic(result)
+    for warning in warnings:
+        yield "[yellow]Warning[/yellow]", f"[yellow]{warning}[/yellow]"
 
 
 def _named(names: Iterable[Hashable]) -> str:

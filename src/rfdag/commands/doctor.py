@@ -14,8 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 import rfdag
-from rfdag.commands.choices import JsonFlag
-from rfdag.commands.speech import escape, print_json, spoken
+from rfdag.commands.speech import JsonFlag, escape, print_json
 from rfdag.wording import counted
 
 if TYPE_CHECKING:
@@ -103,7 +102,7 @@ def _machine(found: Checkup) -> Iterator[Line]:
     free = memory.get("free")
     yield GOOD, "Memory", escape(memory["problem"]) or ("unknown" if free is None else f"{free / 1e9:.1f} GB free")
     if device["problem"]:
-        yield ABSENT, "GPU", escape(f"none in use: {spoken(device['problem'])}")
+        yield ABSENT, "GPU", escape(f"none in use: {device['problem']}")
     else:
         yield GOOD, "GPU", escape(_gpu(device))
 

@@ -12,8 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rfdag.commands import completion
-from rfdag.commands.choices import JsonFlag
-from rfdag.commands.speech import escape, print_json
+from rfdag.commands.speech import JsonFlag, escape, print_json
 
 if TYPE_CHECKING:
     from rfdag.effects.estimates import Effect

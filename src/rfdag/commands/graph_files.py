@@ -72,5 +72,5 @@ def matrix_of(edges: set[tuple[str, str]], names: Sequence[str], path: Path) -> 
     cycle = find_cycle(matrix)
     if cycle:
         arrows = " → ".join(repr(names[node]) for node in cycle)
-        raise GraphError(f"{path} is not a DAG: it has the cycle {arrows}. Remove or turn one of these edges.")
+        raise GraphError(f"{path} is not a DAG: it has the cycle {arrows}. Remove or reverse one of these edges.")
     return matrix

@@ -12,20 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import rfdag
-from rfdag.commands.choices import (
-    DELIMITERS,
-    Device,
-    Initial,
-    Input,
-    JsonFlag,
-    Pairs,
-    Parents,
-    Precision,
-    Rescoring,
-    Rule,
-)
+from rfdag.commands.declared import RUNNING, DeclaredCommand, given_options
 from rfdag.commands.graph_files import GraphFile, dag_over, read_dag
-from rfdag.commands.speech import print_json, printable
+from rfdag.commands.speech import JsonFlag, print_json, printable, spelling
 from rfdag.errors import FileError, NumericalWarning, OptionError
 
 if TYPE_CHECKING:
@@ -40,123 +29,53 @@ FILES = ("result.json", "edges.csv", "order.txt", "graph.dot", "graph.graphml")
 
 def register(app: typer.Typer, reported: Callable[[Any], Any]) -> None:
     """Add the command to a program whose errors ``reported`` turns into messages."""
-    app.command()(reported(learn))
+    app.command(cls=DeclaredCommand)(reported(learn))
 
 
 def learn(
+    ctx: typer.Context,
     data: Annotated[
         list[Path],
         typer.Argument(
             help="CSV, TSV, NPY, NPZ, Parquet or Feather file, a folder, or several files with the same columns."
         ),
     ],
-    rule: Annotated[Rule, typer.Option(help="How variables are chosen for removal.")] = Rule.SOFT,
-    beam: Annotated[str, typer.Option(help="Partial eliminations that rule soft follows at once, or auto.")] = "auto",
-    rescoring: Annotated[Rescoring, typer.Option(help="How often a beam scores anew.")] = Rescoring.AUTO,
-    depth: Annotated[
-        int | None,
-        typer.Option(help="Removals rule rfd looks ahead (1), or covered edges gsp turns in a row (any number)."),
-    ] = None,
-    initial: Annotated[Initial, typer.Option(help="Rule whose order gsp starts from.")] = Initial.RFD,
-    runs: Annotated[int, typer.Option(help="How often gsp starts.")] = 1,
-    alpha: Annotated[float, typer.Option(help="Level of the test for an edge.")] = 1e-3,
-    pairs: Annotated[Pairs, typer.Option(help="Pairs counted as removed or filled.")] = Pairs.ALL,
-    parents: Annotated[Parents, typer.Option(help="How parents are chosen.")] = Parents.AUTO,
-    refine: Annotated[
-        bool | None, typer.Option("--refine/--no-refine", help="Polish the order by BIC; rule soft does unless told.")
-    ] = None,
-    penalty: Annotated[
-        str, typer.Option(help="Price of an edge in the BIC, in units of ln n; several, as in 1,2,4, are compared.")
-    ] = "2",
-    gamma: Annotated[str, typer.Option(help="Of the extended BIC: an edge costs 2 gamma ln p more; or auto.")] = "auto",
-    restarts: Annotated[str, typer.Option(help="How often refinement is repeated, or auto.")] = "auto",
-    time_limit: Annotated[float | None, typer.Option(help="Seconds after which the best so far is taken.")] = None,
-    max_paths: Annotated[int, typer.Option(help="Paths a search of depth > 1 follows at once.")] = 1000,
-    precision: Annotated[
-        Precision, typer.Option(help="Learn data from one matrix, or in blocks of correlated columns.")
-    ] = Precision.AUTO,
-    input: Annotated[Input, typer.Option(help="What the file holds.")] = Input.DATA,
-    n_samples: Annotated[int | None, typer.Option(help="Rows behind a matrix of moments.")] = None,
-    tolerance: Annotated[float, typer.Option(help="What counts as zero in an exact precision matrix.")] = 1e-8,
-    delimiter: Annotated[str | None, typer.Option(help="Character between cells of a text file, or 'tab'.")] = None,
-    decimal: Annotated[str, typer.Option(help="Decimal sign of a text file.")] = ".",
-    header: Annotated[
-        bool | None, typer.Option("--header/--no-header", help="Whether the first line names the columns.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Break ties at random with this seed.", min=0)] = None,
-    jobs: Annotated[int | None, typer.Option(help="Threads; all cores unless given.")] = None,
-    device: Annotated[Device, typer.Option(help="Compute on the CPU, or on a GPU through CuPy.")] = Device.CPU,
-    knowledge: Annotated[
-        Path | None, typer.Option(help="Background knowledge: Tetrad's /knowledge text, or JSON.")
-    ] = None,
+    knowledge: Annotated[Path | None, typer.Option(help="Prior knowledge: Tetrad's /knowledge text, or JSON.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the result's files, made if need be.")] = None,
     report: Annotated[Path | None, typer.Option(help="HTML file for a report that works offline.")] = None,
     truth: Annotated[
         Path | None, typer.Option(help="True graph to compare with in the report: edges as CSV, or a result as JSON.")
     ] = None,
     as_json: JsonFlag = False,
+    n_jobs: Annotated[
+        int | None, typer.Option("--jobs", help="Threads; all cores unless given.", rich_help_panel=RUNNING)
+    ] = None,
 ) -> None:
     """Learn the causal order and the DAG of the columns of a file."""
     from rfdag.commands.digest import tell
     from rfdag.commands.next_steps import next_steps
-    from rfdag.input.description import Description
     from rfdag.report.rerun import Given
 
     if truth is not None and report is None:
         raise OptionError("--truth is shown in a report; pass --report FILE with it.")
-    form = Description(None if delimiter is None else DELIMITERS.get(delimiter, delimiter), decimal, header)
-    given = Given(data, out, report, knowledge, form, truth)
+    given = Given(data, out, report, knowledge, truth)
     true = _looked_at_in_time(given)
     with warnings.catch_warnings():
         # The summary tells of them in its own words.
         warnings.simplefilter("ignore", NumericalWarning)
         result = rfdag.learn(
             data if len(data) > 1 else data[0],
-            input=input.value,  # type: ignore[arg-type]
-            n_samples=n_samples,
             knowledge=knowledge,
-            rule=rule.value,
-            beam=_whole_or_word(beam),  # type: ignore[arg-type]
-            rescoring=rescoring.value,  # type: ignore[arg-type]
-            parents=parents.value,  # type: ignore[arg-type]
-            refine="auto" if refine is None else refine,
-            penalty=_numbers("penalty", penalty),
-            gamma=gamma if gamma == "auto" else _numbers("gamma", gamma),  # type: ignore[arg-type]
-            restarts=_whole_or_word(restarts),  # type: ignore[arg-type]
-            time_limit=time_limit,
-            depth=depth,
-            initial=initial.value,  # type: ignore[arg-type]
-            runs=runs,
-            alpha=alpha,
-            pairs=pairs.value,  # type: ignore[arg-type]
-            tolerance=tolerance,
-            max_paths=max_paths,
-            precision=precision.value,  # type: ignore[arg-type]
-            **form._asdict(),
-            n_jobs=jobs,
-            random_state=seed,
-            device=device.value,  # type: ignore[arg-type]
+            n_jobs=n_jobs,
             progress=False if as_json else None,
+            **given_options(ctx),
         )
     page = None if report is None else _page(result, given, true, show=not as_json)
     files = _written(result, given, page)
     if as_json:
         print_json(_content(result, files))
     else:
-        tell(result, files, next_steps(result, given))
-
-
-def _whole_or_word(text: str) -> int | str:
-    return int(text) if text.isdecimal() else text
-
-
-def _numbers(name: str, text: str) -> float | tuple[float, ...]:
-    """Return one number, or several separated by commas."""
-    try:
-        values = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise OptionError(f"{name} is a number, or several separated by commas, not {text!r}.") from None
-    return values[0] if len(values) == 1 else values
+        tell(result, files, next_steps(result, given), spelling(ctx))
 
 
 def _looked_at_in_time(given: Given) -> GraphFile | None:
@@ -201,7 +120,8 @@ def _page(result: Result, given: Given, true: GraphFile | None, *, show: bool) -
     truth = None if true is None or given.truth is None else dag_over(true, result.names, given.truth)
     data = None if result.input != "data" else list(given.data) if len(given.data) > 1 else given.data[0]
     progress = None if show else False
-    return report_text(result, truth=truth, data=data, form=given.form, given=given, progress=progress)
+    form = result.settings.description
+    return report_text(result, truth=truth, data=data, form=form, given=given, progress=progress)
 
 
 def _written(result: Result, given: Given, page: str | None) -> list[Path]:
@@ -239,6 +159,7 @@ def _content(result: Result, files: Sequence[Path]) -> dict[str, Any]:
         "order": list(result.order),
         "edges": [edge._asdict() for edge in result.edges],
         "n_samples": result.n_samples,
+        "method": result.method.name,
         "score": result.score,
         "penalty": result.penalty,
         "gamma": result.gamma,

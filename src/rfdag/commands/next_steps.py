@@ -8,12 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from rfdag.commands.bootstrap import BootstrapCommand
 from rfdag.commands.speech import printable
-from rfdag.report.rerun import Given, changed, command_line, form_words, option_words, path_word
+from rfdag.report.rerun import Given, command_line, option_words, path_word
 from rfdag.result.result import SAVE_MOMENTS_UP_TO, Edge, Result
-
-SHARED = {"rule", "beam", "refine", "restarts", "penalty", "gamma", "alpha", "time_limit", "random_state"}
-"""Options that mean the same to `rfdag learn` and `rfdag bootstrap`."""
 
 
 class Step(NamedTuple):
@@ -32,7 +30,8 @@ def next_steps(result: Result, given: Given) -> list[Step]:
         steps.append(Step("Look closer", f"open {shlex.quote(path_word(str(given.report)))} in a browser"))
     else:
         steps.append(Step("Look closer", "the same command with --report FILE.html"))
-    if result.input == "data" and len(given.data) == 1 and result.edges and changed(result.settings).keys() <= SHARED:
+    carried = result.settings.given().keys().isdisjoint(BootstrapCommand.without)
+    if result.input == "data" and len(given.data) == 1 and result.edges and carried:
         steps.append(Step("How sure?", _bootstrap(result, given)))
     if given.out is not None and result.moments is not None and len(result.names) <= SAVE_MOMENTS_UP_TO:
         saved = path_word(str(given.out / "result.json"))
@@ -52,9 +51,11 @@ def strongest(edges: Sequence[Edge]) -> list[Edge]:
 
 def _bootstrap(result: Result, given: Given) -> str:
     """Return the command for a bootstrap of the same data under the same options, at the penalty that was chosen."""
-    options = option_words(changed(replace(result.settings, penalty=result.penalty)))
+    method = result.method
+    if result.path:
+        method = replace(method, penalty=result.penalty)  # type: ignore[call-arg]
+    options = option_words(replace(result.settings, method=method))
     if given.knowledge is not None:
         options += ["--knowledge", path_word(str(given.knowledge))]
-    options += form_words(given.form)
     place = Path("bootstrap") if given.out is None else given.out / "bootstrap"
     return command_line("bootstrap", [path_word(str(given.data[0]))], [*options, "--out", path_word(str(place))])

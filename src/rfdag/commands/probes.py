@@ -13,6 +13,7 @@ import os
 import sys
 import tempfile
 import time
+from ast import literal_eval
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module, metadata
@@ -138,17 +139,22 @@ def memory() -> Answer:
 
 def device() -> Answer:
     """Return which GPU there is."""
-    from rfdag.errors import DeviceError
+    from rfdag.errors import DeviceError, Message
+    from rfdag.methods.settings import Running
     from rfdag.runtime import device
 
     try:
         device.require_device()
     except (DeviceError, ImportError) as problem:
         cause = problem.__cause__
-        # Where CuPy is installed but cannot be imported, report why: advice to install it would mislead.
-        return {
-            "problem": str(problem) if cause is None or isinstance(cause, ModuleNotFoundError) else in_one_line(cause)
-        }
+        # CuPy that is there but cannot be imported says why; the advice to install it would mislead.
+        if not (cause is None or isinstance(cause, ModuleNotFoundError)):
+            return {"problem": in_one_line(cause)}
+        declared = Running.declared()
+        typed = Message(problem.args[0]).spelled(
+            lambda name, code: f"--{declared[name].flag} {literal_eval(str(code))}"
+        )
+        return {"problem": typed}
     runtime = device.cupy().cuda.runtime
     return {
         "name": runtime.getDeviceProperties(0)["name"].decode(),

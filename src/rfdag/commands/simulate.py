@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from rfdag.commands.choices import JsonFlag
-from rfdag.commands.speech import print_files, print_json
+from rfdag.commands.speech import JsonFlag, print_files, print_json
 from rfdag.wording import counted
 
 

@@ -2,106 +2,94 @@
 
 from __future__ import annotations
 
+import ast
 import functools
+import inspect
 import json
 import os
-import re
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
 from rich.markup import escape as _without_markup
 
-from rfdag.errors import OptionError, RfdagError
+from rfdag.commands.declared import DeclaredCommand
+from rfdag.errors import Message, OptionError, RfdagError, as_argument
 
-OPTIONS = {
-    "delimiter": "--delimiter",
-    "decimal": "--decimal",
-    "header": "--header",
-    "input": "--input",
-    "n_samples": "--n-samples",
-    "n_jobs": "--jobs",
-    "random_state": "--seed",
-    "alpha": "--alpha",
-    "depth": "--depth",
-    "rule": "--rule",
-    "penalty": "--penalty",
-    "gamma": "--gamma",
-    "rescoring": "--rescoring",
-    "initial": "--initial",
-    "runs": "--runs",
-    "restarts": "--restarts",
-    "refine": "--refine",
-    "beam": "--beam",
-    "parents": "--parents",
-    "time_limit": "--time-limit",
-    "max_paths": "--max-paths",
-    "precision": "--precision",
-    "device": "--device",
-    "method": "--method",
-    "share": "--share",
-    "corrected": "--corrected",
-    "threshold": "--threshold",
-    "density": "--density",
-    "degree": "--degree",
-}
-"""Options of the library and their spelling on the command line."""
-FLAGS = ("header", "refine", "corrected")
-_SPEECH = re.compile(
-    # What is quoted, a path and the name of a file are the user's own words, whatever they contain.
-    r"""(?<!\w)(?:'[^']*'|"[^"]*")|[^\s'"]*[/\\][^\s'"]*|[^\s'"]*\.[A-Za-z][^\s'"]*"""
-    # A word needs no quotes in a shell; what else is quoted may.
-    rf"|(?<![\w-])(?P<set>{'|'.join(OPTIONS)})=(?:'(?P<word>[\w-]+)'|(?P<truth>True|False)\b)?"
-    # Only names with an underscore cannot be taken for a word of the sentence.
-    rf"|(?<![\w-])(?P<named>{'|'.join(name for name in OPTIONS if '_' in name)})(?![\w-])"
-)
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it."""
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+
 Command = TypeVar("Command", bound=Callable[..., None])
+Spell = Callable[[str, str | None], str]
 
 
 def reported(command: Command) -> Command:
     """Return a command that turns rfdag's errors into a message and an exit status."""
+    signature = inspect.signature(command, eval_str=True)
+    wanted = [name for name, parameter in signature.parameters.items() if parameter.annotation is typer.Context]
 
     @functools.wraps(command)
-    def run(*args: Any, **kwargs: Any) -> None:
+    def run(context: typer.Context, **given: Any) -> None:
         try:
-            command(*args, **kwargs)
+            command(**dict.fromkeys(wanted, context), **given)
         except BrokenPipeError:
             # The reader has seen enough; let nothing complain at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except KeyboardInterrupt:
+            Console(stderr=True).print("Interrupted.", highlight=False)
+            raise typer.Exit(INTERRUPTED) from None
         except (RfdagError, ImportError, OSError) as problem:
-            words = escape(spoken(str(problem)))
+            words = escape(_spoken(problem, context))
             Console(stderr=True, soft_wrap=True).print(f"[bold red]Error:[/bold red] {words}", highlight=False)
             raise typer.Exit(2 if isinstance(problem, OptionError) else 1) from None
 
+    # Typer hands over its context where a parameter is annotated so.
+    context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
+    others = [parameter for name, parameter in signature.parameters.items() if name not in wanted]
+    run.__signature__ = signature.replace(parameters=[context, *others])  # type: ignore[attr-defined]
     return run  # type: ignore[return-value]
 
 
-def spoken(message: str) -> str:
-    """Return a message of the library with its options in the spelling of the command line.
-
-    >>> spoken("n_samples goes with a matrix; pass n_jobs=2 and header=False.")
-    '--n-samples goes with a matrix; pass --jobs 2 and --no-header.'
-    >>> spoken("pass input='data' and decimal=','")
-    "pass --input data and --decimal ','"
-    >>> spoken("There is no file n_samples.csv and no column 'n_jobs'.")
-    "There is no file n_samples.csv and no column 'n_jobs'."
-    """
-    return _SPEECH.sub(_said, message)
+def _spoken(problem: Exception, context: typer.Context) -> str:
+    """Return what an error says, in the spelling of the command line."""
+    message = next((part for part in problem.args if isinstance(part, Message)), None)
+    return str(problem) if message is None else message.spelled(spelling(context))
 
 
-def _said(found: re.Match[str]) -> str:
-    """Return one option as the command line spells it, and what is none as it is."""
-    name = found["set"] or found["named"]
-    if name is None:
-        return found[0]
-    if found["truth"] is not None and name in FLAGS:
-        return f"--{name}" if found["truth"] == "True" else f"--no-{name}"
-    if found["set"] is None:
-        return OPTIONS[name]
-    return f"{OPTIONS[name]} {found['word'] or found['truth'] or ''}"
+def spelling(context: typer.Context) -> Spell:
+    """Return how the running command spells an option of the library; one it does not have stays as in Python."""
+    command: Any = context.command
+    options = {param.name: param for param in command.get_params(context) if param.param_type_name == "option"}
+    offered = command.offered if isinstance(command, DeclaredCommand) else {}
+
+    def spell(name: str, code: str | None) -> str:
+        if name not in options:
+            return as_argument(name, code)
+        flag: str = options[name].opts[0]
+        if code is None:
+            return flag
+        try:
+            value = ast.literal_eval(code)
+        except (ValueError, SyntaxError):
+            # Something that stands for a value.
+            return f"{flag} {code}"
+        if isinstance(value, bool) and options[name].secondary_opts:
+            return flag if value else str(options[name].secondary_opts[0])
+        text = offered[name].any.text(value) if name in offered else str(value)
+        return f"{flag} {shlex.quote(text)}"
+
+    return spell
+
+
+def spelled(text: str, spell: Spell) -> str:
+    """Return a message in a spelling; a text from a file, which does not mark its options, as it is."""
+    return text.spelled(spell) if isinstance(text, Message) else text
 
 
 def printable(text: object) -> str:

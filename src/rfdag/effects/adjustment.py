@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rfdag.errors import OptionError
+from rfdag.errors import OptionError, keyword
 from rfdag.graphs.dag import ancestors, as_dag, check_nodes, descendants
 
 METHODS = ("optimal", "parents")
@@ -46,7 +46,7 @@ def adjustment_set(dag: ArrayLike, cause: int, outcome: int, method: str = "opti
     causal linear models, JRSS B 2022.
     """
     if method not in METHODS:
-        raise OptionError(f"adjustment is one of {', '.join(METHODS)}, not {method!r}.")
+        raise OptionError(f"{keyword('adjustment')} is one of {', '.join(METHODS)}, not {method!r}.")
     dag = as_dag(dag)
     cause, outcome = check_nodes([cause, outcome], len(dag))
     after = descendants(dag, cause)

@@ -12,7 +12,7 @@ from scipy.linalg import qr
 from rfdag.effects.adjustment import adjustment_set
 from rfdag.effects.lines import effect_text, range_text
 from rfdag.effects.parent_sets import possible_parents
-from rfdag.errors import DataError, OptionError, as_column, as_columns, listed
+from rfdag.errors import DataError, OptionError, as_column, as_columns, keyword, listed
 from rfdag.evidence.moments import HOPELESS, Moments
 from rfdag.runtime.notebook import html_of
 from rfdag.wording import counted, with_nearest
@@ -131,7 +131,7 @@ def _estimated(moments: Moments, x: int, y: int, given: list[int] | None, level:
     if freedom < 1:
         raise DataError(
             f"Adjusting for {counted(at, 'variable')} takes more than {at + 2} rows, and there are "
-            f"{moments.n_samples}; collect more, or take adjustment='parents' if that set is smaller."
+            f"{moments.n_samples}; collect more, or take {keyword('adjustment', 'parents')} if that set is smaller."
         )
     from scipy.stats import t
 
@@ -153,13 +153,13 @@ def _checked(result: Result, cause: Hashable, outcome: Hashable, level: float) -
     if cause == outcome:
         raise OptionError(f"An effect is that of one variable on another; {cause!r} was given twice.")
     if not 0 < level < 1:
-        raise OptionError(f"level is a probability between 0 and 1, not {level}.")
+        raise OptionError(f"{keyword('level')} is a probability between 0 and 1, not {level}.")
     if result.input == "dag":
         raise DataError("This result was learnt from a DAG: there are no numbers in it. Learn from data for effects.")
     if result.moments is None:
         raise DataError(
             "This result does not hold the moments of the data, from which effects are estimated: it was saved without "
             "them, or learnt in blocks or from sparse input. Save it with save(path, moments=True), or learn with "
-            "blocks=False."
+            f"{keyword('blocks', False)}."
         )
     return result.moments, places[cause], places[outcome]

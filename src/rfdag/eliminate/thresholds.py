@@ -9,7 +9,7 @@ from typing import Protocol
 
 from scipy.special import ndtri
 
-from rfdag.errors import DataError, OptionError
+from rfdag.errors import DataError, OptionError, keyword
 
 
 class Threshold(Protocol):
@@ -36,7 +36,8 @@ class FisherZ:
     def __post_init__(self) -> None:
         if not (isinstance(self.alpha, Real) and 0 < self.alpha < 1):
             raise OptionError(
-                f"alpha is the level of a test and lies between 0 and 1, not {self.alpha!r}; try alpha=0.001."
+                f"{keyword('alpha')} is the level of a test and lies between 0 and 1, not {self.alpha!r}; try "
+                f"{keyword('alpha', 0.001)}."
             )
 
     def require(self, size: int) -> None:
@@ -45,7 +46,7 @@ class FisherZ:
             raise DataError(
                 f"Found {self.n_samples} rows and {size} columns (n_samples={self.n_samples}). Testing a pair "
                 f"given the {size - 2} other columns needs more than {size + 1} rows. Use more rows, fewer "
-                "columns, or rule='soft', which judges by BIC and takes any number of rows."
+                f"columns, or {keyword('method', 'soft')}, which judges by BIC and takes any number of rows."
             )
 
     def __call__(self, size: int) -> float:
@@ -61,7 +62,7 @@ class Tolerance:
 
     def __post_init__(self) -> None:
         if not (isinstance(self.tolerance, Real) and 0 <= self.tolerance < 1):
-            raise OptionError(f"tolerance lies in [0, 1), not {self.tolerance!r}; the default is 1e-8.")
+            raise OptionError(f"{keyword('tolerance')} lies in [0, 1), not {self.tolerance!r}; the default is 1e-8.")
 
     def __call__(self, size: int) -> float:
         """Return the tolerance, whatever the size."""

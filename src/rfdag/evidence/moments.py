@@ -167,7 +167,7 @@ class Moments(Evidence):
         if off.any():
             raise MatrixError(
                 f"A correlation matrix has ones on its diagonal; {as_columns(_chosen(labels, off))} have other values. "
-                "Pass input='covariance' if it is a covariance matrix."
+                f"Pass {keyword('input', 'covariance')} if it is a covariance matrix."
             )
         p = len(matrix)
         factor = _factor(matrix, labels, "correlation", n_samples)
@@ -426,7 +426,7 @@ def _checked(matrix: ArrayLike, names: Sequence[Hashable] | None, kind: str) -> 
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise MatrixError(
             f"Found an array of shape {matrix.shape}; a {kind} matrix is square, one row per column of the data. "
-            "Pass input='data' for data."
+            f"Pass {keyword('input', 'data')} for data."
         )
     labels = names if names is not None else range(len(matrix))
     bad = ~np.isfinite(matrix).all(axis=0)

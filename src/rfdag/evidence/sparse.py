@@ -17,7 +17,7 @@ from scipy.sparse import csr_array, issparse, load_npz
 from rfdag.eliminate.engines.sparse import MOST_VARIABLES, SparseEngine, SparseOracleEngine
 from rfdag.eliminate.kernels import sparse as kernels
 from rfdag.eliminate.thresholds import FisherZ, Tolerance
-from rfdag.errors import GraphError, MatrixError, OptionError, RfdagError, as_columns
+from rfdag.errors import GraphError, MatrixError, OptionError, RfdagError, as_columns, keyword
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.independence import GraphIndependence, Independence
 from rfdag.graphs.sparse import canonical, sparse_dag
@@ -111,8 +111,9 @@ def read_sparse(
     if input == "precision":
         return _precision(matrix, n_samples, names, tolerance)
     raise OptionError(
-        f"Found a sparse {type(matrix).__name__} as input={input!r}; sparse arrays are taken as input='precision' or "
-        "'dag'. A sparse correlation or covariance matrix has a full inverse; pass its .toarray()."
+        f"Found a sparse {type(matrix).__name__} as {keyword('input', input)}; sparse arrays are taken as "
+        f"{keyword('input', 'precision')} or {keyword('input', 'dag')}. A sparse correlation or covariance matrix "
+        "has a full inverse; pass its .toarray()."
     )
 
 
@@ -120,7 +121,7 @@ def _precision(matrix: Any, n_samples: int | None, names: tuple[Hashable, ...], 
     if len(names) < 2:
         raise MatrixError("Found a precision matrix of one variable or none; an order needs at least two.")
     if n_samples is not None and (not isinstance(n_samples, int | np.integer) or n_samples < 2):
-        raise OptionError(f"n_samples is a number of rows, at least 2, not {n_samples!r}.")
+        raise OptionError(f"{keyword('n_samples')} is a number of rows, at least 2, not {n_samples!r}.")
     given = canonical(matrix, names, kind="precision matrix", error=MatrixError).astype(np.float64)
     diagonal = given.diagonal()
     bad = ~(diagonal > 0)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import DataError, OptionError, as_column, as_columns, listed
+from rfdag.errors import DataError, OptionError, as_column, as_columns, keyword, listed
 from rfdag.input.table import Table
 from rfdag.wording import counted
 
@@ -24,8 +24,8 @@ def check_no_moments(values: NDArray[Any], *, rows_needed: bool = False) -> None
         raise DataError(f"{found} The rows behind it are needed, which a matrix of moments does not have.")
     other = " (if it is not a precision matrix)" if kind == "covariance" else ""
     raise DataError(
-        f"{found} As data its rows would pass for samples; pass input={kind!r}{other} and n_samples=…, the number of "
-        "rows that it comes from."
+        f"{found} As data its rows would pass for samples; pass {keyword('input', kind)}{other} and "
+        f"{keyword('n_samples', ...)}, the number of rows that it comes from."
     )
 
 

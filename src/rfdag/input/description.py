@@ -7,6 +7,12 @@ from typing import Literal
 from rfdag.errors import OptionError, keyword
 from rfdag.options import Options, option, options
 
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
+"""Characters between cells, with their names."""
+
+WRITING = f"{keyword('delimiter')}, {keyword('decimal')} and {keyword('header')}"
+"""How a text file is written, for messages."""
+
 MATRICES = ("correlation", "covariance", "precision")
 
 
@@ -35,6 +41,7 @@ class Description(Options):
     delimiter: str | None = option(
         default=None,
         meaning="Character between the cells of a text file; a comma for CSV and a tab for TSV unless given.",
+        typed={**{name: sign for sign, name in DELIMITERS.items()}, "\\t": "\t"},
     )
     decimal: str = option(default=".", meaning="Decimal sign of a text file.")
     header: bool | None = option(

@@ -13,7 +13,7 @@ from rfdag.input import arrow
 from rfdag.input import dask as partitions
 from rfdag.input.arrays import read_npy, read_npz
 from rfdag.input.delimited import TextFile
-from rfdag.input.description import Description
+from rfdag.input.description import WRITING, Description
 from rfdag.input.files import reading
 from rfdag.input.frames import from_array, from_frame, is_frame
 from rfdag.input.pieces import File, Pieces
@@ -279,7 +279,7 @@ def _open_file(path: Path, form: Description) -> File:
         known = ", ".join((*PARQUET, *IPC, *TEXT))
         raise FileError(f"{path} ends in {path.suffix!r}; several files together end in {known}. Convert it.")
     if not form.is_plain_text:
-        raise OptionError(f"delimiter, decimal and header belong to a text file, which {path} is not.")
+        raise OptionError(f"{WRITING} belong to a text file, which {path} is not.")
     with reading(path):
         return arrow.ParquetFile(path) if kind in PARQUET else arrow.IpcFile(path)
 

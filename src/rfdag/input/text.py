@@ -12,12 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import DataError, OptionError, listed
-from rfdag.input.description import Description
+from rfdag.errors import DataError, OptionError, keyword, listed
+from rfdag.input.description import DELIMITERS, Description
 from rfdag.input.files import reading, require_memory
 from rfdag.input.table import Table
 
-DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 BOOLEANS = {"true": 1.0, "false": 0.0}
 MISSING = {"", "na", "nan", "n/a", "null", "none", "?", "."}
 
@@ -50,8 +49,9 @@ def read_heading(path: Path, form: Description) -> Heading:
     if has_header is None:
         if all(_is_number(cell, form.decimal) for cell in first):
             raise DataError(
-                f"The first line of {path} holds only numbers ({', '.join(first[:4])} …). Pass header=True if these "
-                "are the names of the columns, header=False if they are the first row of data."
+                f"The first line of {path} holds only numbers ({', '.join(first[:4])} …). Pass "
+                f"{keyword('header', True)} if these are the names of the columns, "
+                f"{keyword('header', False)} if they are the first row of data."
             )
         has_header = True
     cell = len(delimiter.join(first)) / len(first)
@@ -153,7 +153,11 @@ def parse(
     if words:
         found = "; ".join(f"{name!r} has {cell!r} in line {line}" for name, (line, cell) in list(words.items())[:3])
         comma = decimal == "." and all(_is_number(cell, ",") for _, cell in words.values())
-        cure = "Pass decimal=',' to read decimal commas." if comma else "Drop them or encode them as numbers."
+        cure = (
+            f"Pass {keyword('decimal', ',')} to read decimal commas."
+            if comma
+            else "Drop them or encode them as numbers."
+        )
         raise DataError(f"{path} has columns that are not numbers: {listed(words)} ({found}). {cure}")
     return values
 
@@ -164,7 +168,7 @@ def _check_delimiter(path: Path, delimiter: str, first: str) -> None:
     if counts[likely]:
         raise DataError(
             f"{path} has one column when cut at {DELIMITERS.get(delimiter, repr(delimiter))}s, and "
-            f"{counts[likely] + 1} when cut at {DELIMITERS[likely]}s. Pass delimiter={likely!r}."
+            f"{counts[likely] + 1} when cut at {DELIMITERS[likely]}s. Pass {keyword('delimiter', likely)}."
         )
 
 

@@ -28,6 +28,10 @@ def method_names() -> list[str]:
     return [*METHODS, *(rule for rule in RULES if rule not in METHODS)]
 
 
+BUILT_IN = tuple(method_names())
+"""The methods that every installation has, whatever a program adds to `METHODS` or `RULES`."""
+
+
 def class_of(name: object) -> type[Method]:
     """Return the class of a method, by name."""
     if isinstance(name, str):

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rfdag.input.description import Description
-from rfdag.input.text import DELIMITERS
-from rfdag.methods.settings import Settings
+from rfdag.input.description import MATRICES
+from rfdag.methods.catalogue import BUILT_IN
 
 if TYPE_CHECKING:
     from rfdag.knowledge import Knowledge
+    from rfdag.methods.settings import Settings
     from rfdag.result import Result
 
-FLAGS = {"random_state": "--seed"}
-"""Options whose spelling on the command line is not their name with hyphens."""
 KNOWLEDGE = "knowledge.json"
 """The file of knowledge that the page offers."""
 LONGEST = 2000
@@ -30,7 +29,6 @@ class Given(NamedTuple):
     out: Path | None
     report: Path | None
     knowledge: Path | None
-    form: Description
     truth: Path | None = None
 
 
@@ -56,17 +54,17 @@ def rerun(result: Result, data: Any = None, given: Given | None = None) -> Rerun
     'rfdag learn data.csv --input dag --knowledge knowledge.json --report report.html'
     """
     paths = [str(path) for path in given.data] if given is not None else _paths(data)
-    form = Description() if given is None else given.form
     known_file = KNOWLEDGE if given is None or given.knowledge is None else str(given.knowledge)
-    options = [*form_words(form), *option_words(_options(result))]
+    settings = _settings(result)
+    options = option_words(settings)
     if result.knowledge is not None:
         options += ["--knowledge", path_word(known_file)]
     options += ["--report", "report.html" if given is None else path_word(str(given.report))]
     if given is not None and given.truth is not None:
         options += ["--truth", path_word(str(given.truth))]
-    python = _python(result, paths, form, known_file)
+    python = _python(result, settings, paths, known_file)
     command = command_line("learn", [path_word(path) for path in paths or ["data.csv"]], options)
-    again = Rerun(python, command if _is_choice(result.method.name) else None, [])
+    again = Rerun(python, command if result.method.name in BUILT_IN else None, [])
     return again._replace(notes=_notes(result, paths, known_file, again))
 
 
@@ -92,23 +90,6 @@ def path_word(path: str) -> str:
     return f"./{path}" if path.startswith("-") else path
 
 
-def changed(settings: Settings) -> dict[str, Any]:
-    """Return the options that are not as they would be by themselves."""
-    usual = Settings().to_dict()
-    return {name: value for name, value in settings.to_dict().items() if value != usual[name]}
-
-
-def form_words(form: Description) -> list[str]:
-    """Return how a text file is written in words of the command line.
-
-    >>> form_words(Description(";", ",", False))
-    ['--delimiter', 'semicolon', '--decimal', ',', '--no-header']
-    """
-    words = [] if form.delimiter is None else ["--delimiter", DELIMITERS.get(form.delimiter, form.delimiter)]
-    words += [] if form.decimal == Description().decimal else ["--decimal", form.decimal]
-    return words + ([] if form.header is None else ["--header" if form.header else "--no-header"])
-
-
 def _paths(data: Any) -> list[str]:
     """Return the files or the folder that data are read from, as they were named; none if they are not files."""
     if isinstance(data, str | Path):
@@ -118,46 +99,30 @@ def _paths(data: Any) -> list[str]:
     return []
 
 
-def _options(result: Result) -> dict[str, Any]:
-    given: dict[str, Any] = {} if result.input == "data" else {"input": result.input}
-    if result.input in ("correlation", "covariance", "precision") and result.n_samples is not None:
-        given["n_samples"] = result.n_samples
-    return given | changed(result.settings)
+def option_words(settings: Settings, *, without: Iterable[str] = ()) -> list[str]:
+    """Return the options that differ from their defaults in words of the command line, but for some.
 
-
-def option_words(options: Mapping[str, Any]) -> list[str]:
-    """Return options of `rfdag.learn` in words of the command line.
-
-    >>> option_words({"penalty": (1.0, 2.5), "refine": False, "random_state": 3})
-    ['--penalty', '1,2.5', '--no-refine', '--seed', '3']
+    >>> from rfdag.methods import Rfd
+    >>> from rfdag.methods.settings import Running, Settings
+    >>> settings = Settings(method=Rfd(penalty=(1.0, 2.5), refine=True), running=Running(random_state=3))
+    >>> option_words(settings)
+    ['--method', 'rfd', '--penalty', '1,2.5', '--refine', '--seed', '3']
     """
+    declared = {name: each for part in settings.parts().values() for name, each in part.declared().items()}
     words = []
-    for name, value in options.items():
-        if name == "refine":
-            words.append("--refine" if value else "--no-refine")
-        elif value is not None:
-            spelt = ",".join(map(_spelt, value)) if isinstance(value, tuple) else _spelt(value)
-            words += [FLAGS.get(name, f"--{name.replace('_', '-')}"), spelt]
+    for name, value in settings.given().items():
+        if name == "method":
+            words += ["--method", value]
+        elif name not in without:
+            words += declared[name].arguments(value)
     return words
-
-
-def _spelt(value: Any) -> str:
-    """Return a value as one would type it: 3 rather than 3.0."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def _is_choice(rule: str) -> bool:
-    """Return whether the command line has a rule; one that a user has added is only there in Python."""
-    from rfdag.commands.choices import Rule
-
-    return rule in set(Rule)
 
 
 def _notes(result: Result, paths: list[str], known_file: str, again: Rerun) -> list[str]:
     """Return what the reader has to know about code and command."""
     notes = []
     if again.command is None:
-        notes.append(f"The rule {result.method.name!r} is not one of rfdag's own; add it before the code is run.")
+        notes.append(f"The method {result.method.name!r} is not one of rfdag's own; add it before the code is run.")
     if not paths:
         standing = "data stands" if again.command is None else "data and data.csv stand"
         notes.append(f"{standing} for the data, which the report was not given as a file.")
@@ -169,11 +134,19 @@ def _notes(result: Result, paths: list[str], known_file: str, again: Rerun) -> l
     return notes
 
 
-def _python(result: Result, paths: list[str], form: Description, known_file: str) -> str:
+def _settings(result: Result) -> Settings:
+    """Return the settings that repeat a run: moments that were computed before it know their own number of rows."""
+    settings = result.settings
+    if settings.description.input not in MATRICES or result.n_samples is None:
+        return settings
+    return replace(settings, description=replace(settings.description, n_samples=result.n_samples))
+
+
+def _python(result: Result, settings: Settings, paths: list[str], known_file: str) -> str:
     source = "data" if not paths else repr(paths[0] if len(paths) == 1 else paths)
-    usual = Description()._asdict()
-    options = {name: value for name, value in form._asdict().items() if value != usual[name]} | _options(result)
-    arguments = [source, *(f"{name}={value!r}" for name, value in options.items())]
+    options = settings.given()
+    method = [repr(options.pop("method"))] if "method" in options else []
+    arguments = [source, *method, *(f"{name}={value!r}" for name, value in options.items())]
     if not paths and result.names != tuple(range(len(result.names))):
         arguments.append(f"names={_names_as_code(result.names)}")
     lines = ["import rfdag", ""]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rfdag.report.rerun import Given, changed, rerun
+from rfdag.report.rerun import Given, rerun
 from rfdag.report.rows import Rows
 from rfdag.wording import bic_explained, edge_price
 
@@ -29,10 +29,11 @@ def run_facts(result: Result, data: Any, rows: Rows | None, given: Given | None 
         "p": len(result.names),
         "input": result.input,
         "hash": _hash(result, rows),
-        "settings": {name: _plain(value) for name, value in result.settings.to_dict().items()},
-        "changed": sorted(changed(result.settings)),
+        "settings": _settings(result),
+        "changed": sorted(result.settings.given()),
         "seed": result.settings.running.random_state,
         "score": result.score,
+        "price": price_in_words(result),
         "penalty": result.penalty,
         "gamma": result.gamma,
         "edge_price": edge_price(result.penalty, result.gamma),
@@ -57,6 +58,30 @@ def _hash(result: Result, rows: Rows | None) -> dict[str, str] | None:
         digest.update(" ".join(f"{value:.12g}" for value in part.tolist()).encode())
     digest.update(np.ascontiguousarray(result.moments.factor, "<f8").tobytes())
     return {"of": "names, means and correlations (the data were not given to the report)", "sha256": digest.hexdigest()}
+
+
+def price_in_words(result: Result) -> str | None:
+    """Return what an edge costs in the BIC, beside the textbook's; None where parents were not chosen by BIC.
+
+    >>> import rfdag
+    >>> print(price_in_words(rfdag.learn(rfdag.datasets.sachs_path())))
+    2 ln n (the default; the textbook's BIC has ln n)
+    """
+    if result.score is None:
+        return None
+    usual = result.method.declared()["penalty"].default
+    default = "the default" if result.penalty == usual else f"default {usual:g} ln n"
+    extended = f" + {2 * result.gamma:g} ln p" if result.gamma else ""
+    return f"{result.penalty:g} ln n{extended} ({default}; the textbook's BIC has ln n)"
+
+
+def _settings(result: Result) -> dict[str, Any]:
+    """Return the method and all options, flat."""
+    parts = result.settings.parts().values()
+    flat = {name: _plain(value) for part in parts for name, value in part.to_dict().items()}
+    # The rule of a baseline is the name of the method.
+    flat.pop("rule", None)
+    return {"method": result.method.name, **flat}
 
 
 def _plain(value: Any) -> Any:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import eye_array, issparse, lil_array
 from scipy.sparse.linalg import spsolve
 
-from rfdag.errors import DataError, OptionError, listed
+from rfdag.errors import DataError, OptionError, keyword, listed
 from rfdag.input.table import Table
 from rfdag.runtime.notebook import ShownInNotebooks
 from rfdag.simulate import LinearSEM, Seed
@@ -53,8 +53,8 @@ class LinearModel(ShownInNotebooks):
         weights, variances = result.coefficients, result.residual_variances
         if weights is None or variances is None:
             raise DataError(
-                f"A result learnt from input={result.input!r} without numbers has a graph but no coefficients; learn "
-                "from data, or from a correlation or covariance matrix, for a model."
+                f"A result learnt from {keyword('input', result.input)} without numbers has a graph but no "
+                "coefficients; learn from data, or from a correlation or covariance matrix, for a model."
             )
         intercepts = np.zeros(len(result.names))
         units: Units = "standardised" if result.input == "correlation" else "centred"

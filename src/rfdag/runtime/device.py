@@ -9,12 +9,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from rfdag.errors import DeviceError
+from rfdag.errors import DeviceError, Message, keyword
 
 DEVICES = ("cpu", "cuda")
 
-INSTALL = (
-    "device='cuda' needs CuPy. Install it with: pip install 'rfdag[cuda]' (for CUDA 13; with CUDA 12, "
+INSTALL = Message(
+    f"{keyword('device', 'cuda')} needs CuPy. Install it with: pip install 'rfdag[cuda]' (for CUDA 13; with CUDA 12, "
     "pip install cupy-cuda12x)."
 )
 
@@ -37,13 +37,17 @@ def require_device() -> None:
     cp = cupy()
     try:
         if cp.cuda.runtime.getDeviceCount() == 0:
-            raise DeviceError("device='cuda' found no GPU. Use device='cpu'.")
+            raise DeviceError(f"{keyword('device', 'cuda')} found no GPU. Use {keyword('device', 'cpu')}.")
         with reporting():
             right = int(cp.arange(4).sum()) == 6
     except cp.cuda.runtime.CUDARuntimeError as problem:
-        raise DeviceError(f"device='cuda' found no GPU that works: {problem}. Use device='cpu'.") from None
+        raise DeviceError(
+            f"{keyword('device', 'cuda')} found no GPU that works: {problem}. Use {keyword('device', 'cpu')}."
+        ) from None
     if not right:
-        raise DeviceError("The GPU gave a wrong answer to a small sum. Use device='cpu', and have the GPU looked at.")
+        raise DeviceError(
+            f"The GPU gave a wrong answer to a small sum. Use {keyword('device', 'cpu')}, and have the GPU looked at."
+        )
 
 
 def free_memory() -> int:
@@ -72,10 +76,11 @@ def reporting() -> Iterator[None]:
         yield
     except cp.cuda.memory.OutOfMemoryError as problem:
         raise DeviceError(
-            f"The GPU ran out of memory: {problem}. Free what else is on it, use a smaller beam, or device='cpu'."
+            f"The GPU ran out of memory: {problem}. Free what else is on it, use a smaller beam, or "
+            f"{keyword('device', 'cpu')}."
         ) from None
     except (cp.cuda.runtime.CUDARuntimeError, cp.cuda.driver.CUDADriverError) as problem:
-        raise DeviceError(f"The GPU reports: {problem}. Use device='cpu'.") from None
+        raise DeviceError(f"The GPU reports: {problem}. Use {keyword('device', 'cpu')}.") from None
 
 
 def require_memory(p: int, width: int, needed: Callable[[int, int], float], free: float | None = None) -> None:
@@ -97,10 +102,11 @@ def require_memory(p: int, width: int, needed: Callable[[int, int], float], free
     cures = [f"at this setting up to {fits} variables fit"]
     narrower = _largest(lambda other: needed(p, other) <= free, width)
     if narrower:
-        cures.append(f"or a beam of up to {narrower} (beam={narrower})")
+        cures.append(f"or a beam of up to {narrower} ({keyword('beam', narrower)})")
     raise DeviceError(
         f"{p} variables{f' with a beam of {width}' if width else ''} need {needed(p, width) / 1e9:.1f} GB of device "
-        f"memory; {max(free, 0) / 1e9:.1f} GB are free: {', '.join(cures)}. Otherwise use device='cpu'."
+        f"memory; {max(free, 0) / 1e9:.1f} GB are free: {', '.join(cures)}. Otherwise use "
+        f"{keyword('device', 'cpu')}."
     )
 
 

@@ -6,7 +6,7 @@ import math
 import os
 from pathlib import Path
 
-from rfdag.errors import OptionError
+from rfdag.errors import OptionError, keyword
 
 CGROUPS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat"),
@@ -58,8 +58,12 @@ def require_beam(p: int, width: int) -> None:
     raise OptionError(
         f"A beam of width {width} over {p} variables needs {bytes_of_beam(p, width) / 1e9:.1f} GB; "
         f"{free / 1e9:.1f} GB are free, and a beam may take half of that: enough for {most} variables. "
-        + (f"Use beam={widest} or less. " if widest else "Use rule='rfd', which needs no beam. ")
-        + "Columns that fall into groups can be learnt with precision='blocks'."
+        + (
+            f"Use {keyword('beam', widest)} or less. "
+            if widest
+            else f"Use {keyword('method', 'rfd')}, which needs no beam. "
+        )
+        + f"Columns that fall into groups can be learnt with {keyword('blocks', True)}."
     )
 
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-from rfdag.errors import OptionError
+from rfdag.errors import OptionError, keyword
 
 T = TypeVar("T")
 
@@ -26,7 +26,9 @@ def thread_count(n_jobs: int | None) -> int:
     if n_jobs is None or n_jobs == -1:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs < 1:
-        raise OptionError(f"n_jobs is a number of threads ≥ 1, or −1 or None for all cores, not {n_jobs!r}.")
+        raise OptionError(
+            f"{keyword('n_jobs')} is a number of threads ≥ 1, or −1 or None for all cores, not {n_jobs!r}."
+        )
     return int(n_jobs)
 
 

@@ -6,7 +6,7 @@ function showHeader() {
   const seconds = Object.values(run.timings).reduce((sum, part) => sum + part, 0);
   const facts = [
     ["Rows", run.n === null ? "exact" : run.n], ["Variables", run.p], ["Edges", content.edges_in_all],
-    ["Rule", run.settings.rule], ["Seed", run.seed === null ? "none (ties by column)" : run.seed],
+    ["Method", run.settings.method], ["Seed", run.seed === null ? "none (ties by column)" : run.seed],
     [run.score === null ? "BIC" : `BIC, ${run.edge_price} per edge`, run.score === null ? "–" : run.score.toFixed(1).replace("-", "−")], ["Time", `${seconds.toFixed(2)} s`],
     ["Versions", Object.entries(run.versions).map(([name, version]) => `${name} ${version}`).join(", "), "small"],
     ["Written", run.written, "small"],

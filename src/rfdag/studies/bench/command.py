@@ -12,9 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from rfdag.commands import completion
-from rfdag.commands.choices import JsonFlag
 from rfdag.commands.graph_files import read_truth
-from rfdag.commands.speech import escape, print_json
+from rfdag.commands.speech import JsonFlag, escape, print_json
 from rfdag.studies.bench.environments import FOLDER
 from rfdag.studies.bench.names import CONTENDERS, GROUPS, WORKLOADS
 

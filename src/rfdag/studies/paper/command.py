@@ -14,8 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 
 from rfdag.commands import completion
-from rfdag.commands.choices import JsonFlag
-from rfdag.commands.speech import escape, print_json
+from rfdag.commands.speech import JsonFlag, escape, print_json
 from rfdag.errors import OptionError
 from rfdag.studies.bench.environments import FOLDER as PEERS
 from rfdag.studies.paper import catalogue
