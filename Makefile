@@ -17,10 +17,11 @@ demo: $(STAMP)  ## learn the causal order of the bundled Sachs data
 test: $(STAMP)  ## run all tests
 	$(BIN)/python -m pytest -n $(JOBS) -q
 
-lint: $(STAMP)  ## check style and types
+lint: $(STAMP)  ## check style, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 docs: $(STAMP)  ## build the site of the documentation into site/, warnings being errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict

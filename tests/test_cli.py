@@ -92,11 +92,15 @@ def test_options_reach_the_library(tmp_path):
         (["learn", "{data}", "--alpha", "2"], 2, "alpha"),
         (["learn", "{data}", "--depth", "0"], 2, "depth"),
         (["learn", "{data}", "--method", "magic"], 2, "magic"),
-        (["learn", "{data}", "--method", "rfd", "--beam", "3"], 2, "Method 'rfd' has no option --beam; 'soft' has it."),
+        (
+            ["learn", "{data}", "--method", "rfd", "--beam", "3"],
+            2,
+            "Method 'rfd' has no option --beam; method 'soft' has it.",
+        ),
         (["learn", "{data}", "--alpha", "0.01"], 2, "or pass --parents threshold with --no-refine"),
-        (["learn", "{data}", "--penalty", "1,two"], 2, "'1,two' is not a number from 0 to 1e+06"),
+        (["learn", "{data}", "--penalty", "1,two"], 2, "'1,two' is not a number from 0 to 1000000"),
         (["learn", "{data}", "--time-limit", "0"], 2, "'0' is not a number above 0."),
-        (["learn", "{data}", "--blocks"], 2, "--blocks"),
+        (["learn", "{data}", "--blocks", "--penalty", "1,2"], 2, "pass a single one, or --no-blocks"),
         (["bootstrap", "{data}", "--share", "0.5"], 2, "--share 0.5 belongs to --sampling subsample"),
         (["bootstrap", "{data}", "--sampling", "draws"], 2, "draws"),
         (["bootstrap", "{data}", "--threshold", "0"], 2, "--threshold is a share of the runs"),
@@ -268,8 +272,8 @@ def test_an_interrupted_run_ends_in_one_line(folder, monkeypatch):
 def test_an_interrupt_while_a_file_is_read_leaves_no_traceback(folder):
     """The signal comes before anything is found."""
     code = (
-        "import os, signal, rfdag.input.reading as reading\n"
-        "reading.as_table = lambda *arguments: os.kill(os.getpid(), signal.SIGINT)\n"
+        "import os, signal, rfdag.input.sources as sources\n"
+        "sources.read_text = lambda *arguments: os.kill(os.getpid(), signal.SIGINT)\n"
         "from rfdag.cli import main; main()\n"
     )
     words = [sys.executable, "-c", code, "learn", str(folder / "data.csv")]

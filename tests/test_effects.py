@@ -276,7 +276,7 @@ def test_what_cannot_be_asked():
         with pytest.raises(DataError, match="moments=True"):
             ask("age", "tax")
     with pytest.raises(DataError, match="learnt from a DAG"):
-        dataclasses.replace(result, input="dag").effect("age", "tax")
+        dataclasses.replace(result, settings=result.settings.about("dag")).effect("age", "tax")
 
 
 def test_too_few_rows_and_dependent_columns():

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import rfdag
 from devices import on_gpu
+from rfdag import Rfd, Soft
 from rfdag.cli import app
 from rfdag.eliminate.beams.gpu import GpuBeam, bytes_of_states
 from rfdag.eliminate.beams.soft import SoftBeam
@@ -23,8 +24,7 @@ from rfdag.evidence import gpu as gpu_moments
 from rfdag.evidence.gpu import DeviceMoments, bytes_of_moments
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.reading import read_evidence
-from rfdag.methods import on_gpu as needs
-from rfdag.methods.settings import Settings
+from rfdag.methods import preflight
 from rfdag.runtime import device
 from rfdag.simulate import linear_sem, random_dag, sample
 
@@ -126,18 +126,18 @@ def test_options():
     with pytest.raises(OptionError, match="device is 'cpu' or 'cuda', not 'gpu'"):
         rfdag.learn(rows_of(4, 40), device="gpu")
     with pytest.raises(OptionError, match="leave device='cuda' out"):
-        Settings(device="cuda", blocks=True)
+        rfdag.learn(rows_of(4, 40), device="cuda", blocks=True)
     assert rfdag.RFD(device="cuda").get_params()["device"] == "cuda"
 
 
 def test_memory_needed_grows_with_the_problem():
-    soft, rfd = Settings(device="cuda", beam=4), Settings(device="cuda", method="rfd")
-    deep = Settings(device="cuda", method="rfd", depth=2)
-    assert (needs.width_of(soft), needs.width_of(Settings()), needs.width_of(rfd)) == (4, 8, 0)
-    sizes = [needs.bytes_needed(soft, 2 * p, p, 4) for p in (100, 1000, 10_000)]
+    soft, rfd, deep = Soft(beam=4), Rfd(), Rfd(depth=2)
+    assert (soft.beam_width, Soft().beam_width, rfd.beam_width) == (4, 8, 0)
+    needed = preflight.bytes_on_device
+    sizes = [needed(soft, 2 * p, p, 4) for p in (100, 1000, 10_000)]
     assert sizes == sorted(sizes)
-    assert needs.bytes_needed(soft, 2000, 1000, 5) > needs.bytes_needed(soft, 2000, 1000, 4)
-    assert needs.bytes_needed(deep, 2000, 1000, 0) >= needs.bytes_needed(rfd, 2000, 1000, 0)
+    assert needed(soft, 2000, 1000, 5) > needed(soft, 2000, 1000, 4)
+    assert needed(deep, 2000, 1000, 0) >= needed(rfd, 2000, 1000, 0)
     # A matrix of doubles is the least that anything takes.
     assert min(bytes_of_engine(1000), bytes_of_states(1000, 1), bytes_of_moments(2000, 1000)) > 8e6
     assert bytes_of_oracle(1000) > 8e6
@@ -151,9 +151,8 @@ sys.modules["numba"] = None
 logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stdout)
 import numpy as np, rfdag
 rows = np.random.default_rng(3).normal(size=(60, 4)) @ np.triu(np.ones((4, 4)))
-for rule in ("rfd", "soft"):
-    print(*rfdag.learn(rows, method=rule, beam="auto" if rule == "rfd" else 2, restarts=0 if rule == "soft" else "auto",
-                       progress=False, n_jobs=1).order)
+for method in (rfdag.Rfd(), rfdag.Soft(beam=2, restarts=0)):
+    print(*rfdag.learn(rows, method, progress=False, n_jobs=1).order)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     said, *orders = done.stdout.splitlines()

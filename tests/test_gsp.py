@@ -420,9 +420,9 @@ def test_dag_and_trace_follow_the_order_on_data(p, n):
 
 
 def test_a_search_that_was_cut_short_says_so(monkeypatch):
-    from rfdag.methods import searching
+    from rfdag.orders import tuning
 
-    monkeypatch.setattr(searching, "MOST_IN_VAIN", 3)
+    monkeypatch.setattr(tuning, "MOST_VISITS_IN_VAIN", 3)
     rows = sample(linear_sem(random_dag(15, 0.5, rng=1), rng=1), 300, rng=1)
-    with pytest.warns(rfdag.errors.NumericalWarning, match="sparser DAG may exist"):
+    with pytest.warns(rfdag.errors.NumericalWarning, match="a sparser one may exist"):
         rfdag.learn(rows, method="gsp")

@@ -303,11 +303,12 @@ DATA = [
     {"method": "sp"},
     {"method": "sp", "parents": "threshold"},
     {"method": "soft", "beam": 2, "penalty": [1, 4], "restarts": 0},
-    {"method": "soft", "beam": 2, "restarts": 0, "precision": "blocks"},
-    {"method": "rfd", "precision": "blocks"},
+    {"method": "soft", "beam": 2, "restarts": 0, "blocks": True},
+    {"method": "rfd", "blocks": True},
 ]
 EXACT = [{"method": "soft"}, {"method": "soft", "beam": 2}, {"method": "rfd"}, {"method": "gsp"}, {"method": "sp"}]
-SPARSE = [{"method": rule} for rule in ("rfd", "min-degree", "min-fill", "max-remove", "random")] + [{"depth": 2}]
+SPARSE = [{"method": rule} for rule in ("soft", "rfd", "min-degree", "min-fill", "max-remove", "random")]
+SPARSE += [{"method": "rfd", "depth": 2}]
 
 
 def check(result: rfdag.Result, known: Knowledge) -> None:
@@ -359,10 +360,8 @@ def test_sparse_input_obeys_and_agrees_with_full_input(options: dict, data: st.D
     for matrix, kind in ((dag, "dag"), (precision, "precision")):
         found = rfdag.learn(csr_array(matrix), input=kind, knowledge=known, progress=False, **options)
         check(found, known)
-        if options.get("rule") != "random":
-            full = rfdag.learn(
-                matrix, input=kind, knowledge=known, progress=False, refine=False, **({"method": "rfd"} | options)
-            )
+        if options.get("method") != "random":
+            full = rfdag.learn(matrix, input=kind, knowledge=known, progress=False, refine=False, **options)
             assert found.order == full.order
             assert (found.dag.toarray() == full.dag).all()
             if found.coefficients is not None:

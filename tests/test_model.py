@@ -154,7 +154,10 @@ def test_units(rows):
     np.testing.assert_allclose(centred.sem.weights, linear_sem(DAG, rng=1).weights, atol=1e-10)
     whole = of_rows(DAG, rows, NAMES)
     forgotten = dataclasses.replace(whole, moments=None, regressions=whole._regressions).model()
-    assert forgotten.units == "centred"
+    assert forgotten.units == "data"
+    np.testing.assert_allclose(forgotten.mean(), rows.mean(axis=0))
+    unknown = dataclasses.replace(whole, moments=None, means=None, regressions=whole._regressions).model()
+    assert unknown.units == "centred"
     np.testing.assert_array_equal(forgotten.sem.weights, whole.coefficients)
 
 

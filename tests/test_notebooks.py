@@ -90,7 +90,7 @@ def hostile():
 def test_a_result_has_order_graph_strongest_edges_and_knowledge(cars):
     page = shown(cars)
     assert " → ".join(cars.order) in page.text
-    assert "392 rows, rule soft" in page.text
+    assert "392 rows, method soft" in page.text
     assert f"{len(cars.edges)} edges, {sum(not edge.directed for edge in cars.edges)} of which" in page.text
     assert f"Prior knowledge: {summed_up(cars.compliance)}." in page.text
     strongest = max(cars.edges, key=lambda edge: abs(edge.partial_correlation))

@@ -71,7 +71,7 @@ def test_it_is_a_keyword_and_a_setting(more, rows):
 
 
 def test_methods_without_it_refuse_it_and_name_the_one_that_has_it(more, rows):
-    with pytest.raises(OptionError, match=r"Method 'rfd' has no option extra; 'soft' has it\. Leave it out, or"):
+    with pytest.raises(OptionError, match=r"Method 'rfd' has no option extra; method 'soft' has it\. Leave it out, or"):
         rfdag.learn(rows, "rfd", extra=5)
 
 
@@ -105,7 +105,7 @@ def test_it_is_an_option_of_commands(more, command, table, monkeypatch):
 def test_commands_refuse_it_for_other_methods_in_their_own_spelling(more, table):
     done = run("learn", table, "--method", "rfd", "--more", "5")
     assert done.exit_code == 2
-    assert "Method 'rfd' has no option --more; 'soft' has it." in done.output
+    assert "Method 'rfd' has no option --more; method 'soft' has it." in done.output
 
 
 def test_it_is_saved_and_loaded(more, rows, tmp_path):
@@ -254,10 +254,10 @@ def test_defaults_survive_the_way_to_the_command_line_and_back(kind):
         ("rfd", {"penalty": 3.0, "gamma": 0.5}, r"penalty and gamma belong to the BIC.* leave them out"),
         ("rfd", {"restarts": 3}, r"restarts repeat a refinement; pass refine=True with them"),
         ("rfd", {"time_limit": 3}, r"without refinement always runs to its end; leave time_limit out"),
-        ("rfd", {"beam": 3}, r"Method 'rfd' has no option beam; 'soft' has it"),
-        ("soft", {"depth": 3}, r"Method 'soft' has no option depth; 'rfd' or 'gsp' have it"),
+        ("rfd", {"beam": 3}, r"Method 'rfd' has no option beam; method 'soft' has it"),
+        ("soft", {"depth": 3}, r"Method 'soft' has no option depth; methods 'rfd' and 'gsp' have it"),
         ("soft", {"beem": 3}, r"There is no option 'beem' \(nearest: 'beam'\)"),
-        ("soft", {"method": "rfd"}, r"A method is chosen by method, as in method='rfd'"),
+        ("soft", {"rule": "rfd"}, r"A method is chosen by method, as in method='rfd'"),
         ("sofd", {}, r"method is one of .*, not 'sofd'\. Did you mean 'soft'\?"),
         (Soft(), {"beam": 3}, r"Found 'beam' beside a method object; put them into it, as in Soft\(beam=…\)"),
         ("soft", {"description": Description(), "header": True}, r"Found 'header' beside description; put them into"),

@@ -16,7 +16,7 @@ from rfdag.evidence.local import SharedMoments
 from rfdag.evidence.moments import Moments
 from rfdag.knowledge import Knowledge
 from rfdag.orders import restarts, tuning
-from rfdag.orders.kernels import bic
+from rfdag.orders.kernels import moves
 from rfdag.orders.scores import ScoredOrder
 from rfdag.runtime import compilation
 from rfdag.runtime.deadline import Deadline
@@ -112,13 +112,13 @@ def test_every_tuned_number_says_where_it_comes_from():
 
 def test_kernels_are_compiled_again_when_a_tuned_number_has_changed(tmp_path):
     """The numbers are compiled in, and numba compares the time of the kernel's own file alone."""
-    function = getattr(bic.move, "py_func", bic.move)
+    function = getattr(moves.move, "py_func", moves.move)
     kernel = SimpleNamespace(py_func=function, stats=SimpleNamespace(cache_path=str(tmp_path)))
-    kept = tmp_path / f"bic.{function.__qualname__}-1.py311.nbi"
+    kept = tmp_path / f"moves.{function.__qualname__}-1.py311.nbi"
     kept.touch()
-    newest = max(os.stat(inspect.getfile(module)).st_mtime for module in (bic, tuning))
+    newest = max(os.stat(inspect.getfile(module)).st_mtime for module in (moves, tuning))
     os.utime(kept, (newest + 1.0,) * 2)
     assert compilation.is_kept(kernel)
-    for module in (bic, tuning):
+    for module in (moves, tuning):
         os.utime(kept, (os.stat(inspect.getfile(module)).st_mtime - 1.0,) * 2)
         assert not compilation.is_kept(kernel)

@@ -101,14 +101,14 @@ def test_resamples_of_the_benchmark_of_beams(benchmark, monkeypatch):
     def resample(*given):
         drawn.append(state(given[-1]))
 
-    def search(moments, settings, *given):
-        searched.append(state(settings.generator()))
-        return SimpleNamespace(score=0.0, dag=plain.dag)
+    class Search:
+        def learn(self, moments, run):
+            searched.append(state(run.generator()))
+            return SimpleNamespace(score=0.0, dag=plain.dag)
 
     monkeypatch.setattr(script, "drawn_moments", resample)
-    monkeypatch.setattr(script, "learn_whole", search)
     for number in range(3):
-        script.Tally().run(plain, data, number, plain.settings)
+        script.Tally().run(plain, data, number, Search())
     assert len(set(drawn)) == len(set(searched)) == 3
     assert not set(drawn) & set(searched)
     assert not set(drawn) & OF_SEARCHES

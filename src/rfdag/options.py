@@ -128,12 +128,12 @@ class Declared(NamedTuple):
 
     def _bounds(self) -> str:
         if self.above is not None and self.below is not None:
-            return f" between {self.above:g} and {self.below:g}"
+            return f" between {_plain(self.above)} and {_plain(self.below)}"
         if self.above is not None:
-            return f" above {self.above:g}"
+            return f" above {_plain(self.above)}"
         if self.least is not None and self.most is not None:
-            return f" from {self.least:g} to {self.most:g}"
-        return "" if self.least is None else f" of at least {self.least:g}"
+            return f" from {_plain(self.least)} to {_plain(self.most)}"
+        return "" if self.least is None else f" of at least {_plain(self.least)}"
 
     def admits(self, value: Any) -> bool:
         """Return whether it takes a value, in plain Python types."""
@@ -323,3 +323,12 @@ def _number(text: str, *, whole: bool) -> float:
         if whole:
             raise
         return float(text)
+
+
+def _plain(number: float) -> str:
+    """Return a number as people write it.
+
+    >>> _plain(1e6), _plain(0.5)
+    ('1000000', '0.5')
+    """
+    return str(int(number)) if float(number).is_integer() else f"{number:g}"

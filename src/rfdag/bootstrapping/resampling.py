@@ -121,7 +121,8 @@ def drawn_moments(
     Examples
     --------
     >>> values = np.random.default_rng(0).normal(size=(50, 2))
-    >>> moments = drawn_moments(values, "ab", np.array([1, 0]), Sampling("subsample"), np.random.default_rng(1))
+    >>> half, generator = Sampling(sampling="subsample"), np.random.default_rng(1)
+    >>> moments = drawn_moments(values, "ab", np.array([1, 0]), half, generator)
     >>> moments.names, moments.n_samples
     (('b', 'a'), 25)
     """

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rfdag.errors import FileError
+from rfdag.errors import FileError, keyword
 from rfdag.runtime.memory import available_memory
 
 
@@ -28,7 +28,7 @@ def reading(path: Path) -> Iterator[None]:
 
 IN_PIECES = (
     "Save it as Parquet, which is read in pieces, read fewer columns or rows, or compute the correlation matrix "
-    "elsewhere and pass it with n_samples and input='correlation'."
+    f"elsewhere and pass it with {keyword('n_samples')} and {keyword('input', 'correlation')}."
 )
 """What to do with a file that is too large to be read as a whole."""
 

@@ -11,7 +11,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import DataError, GraphError, as_columns, listed, not_numbers
+from rfdag.errors import DataError, GraphError, as_columns, keyword, listed, not_numbers
 from rfdag.input.checks import check_duplicates
 from rfdag.input.table import Stream, Table
 
@@ -102,7 +102,7 @@ def from_array(source: Any) -> Table:
     if hasattr(source, "toarray"):
         raise DataError(
             f"Found a sparse {type(source).__name__}; as data, pass its .toarray(), which needs 8 bytes for every "
-            "entry. As input='precision' or input='dag' a sparse array is taken as it is."
+            f"entry. As {keyword('input', 'precision')} or {keyword('input', 'dag')} a sparse array is taken as it is."
         )
     try:
         values = np.asarray(source)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
 from rfdag.errors import OptionError, keyword, listed
 from rfdag.input.description import Description
-from rfdag.methods.catalogue import METHODS, class_of, method_named
+from rfdag.methods.catalogue import METHODS, class_of, method_named, method_names
 from rfdag.methods.method import Method
 from rfdag.methods.soft import Soft
 from rfdag.options import Options, option, options
 from rfdag.precision.estimation import Estimation
-from rfdag.wording import alternatives, with_nearest
+from rfdag.wording import with_nearest
 
 
 @options
@@ -160,15 +160,26 @@ def _with_options(method: str | Method, flat: Mapping[str, Any]) -> Method:
     for name in flat:
         if name in known and name != "rule":
             continue
-        holders = [repr(other) for other, kind in METHODS.items() if name in kind.declared()]
+        holders = [repr(other) for other in method_names() if name in class_of(other).declared()]
         if name == "rule":
             raise OptionError(f"A method is chosen by {keyword('method')}, as in {keyword('method', 'rfd')}.")
         if holders:
             raise OptionError(
-                f"Method {method!r} has no option {keyword(name)}; {alternatives(holders)} "
-                f"{'has' if len(holders) == 1 else 'have'} it. Leave it out, or choose that method."
+                f"Method {method!r} has no option {keyword(name)}; {_methods(holders)} it. Leave it out, or choose "
+                "another method."
             )
         kinds: tuple[type[Options], ...] = (*METHODS.values(), Description, Estimation, Running)
         every = {other for kind in kinds for other in kind.declared()}
         raise OptionError(f"There is no option {with_nearest([name], every)}.")
     return method_named(method, flat)
+
+
+def _methods(names: Sequence[str]) -> str:
+    """Return the names of methods, as the subject of a sentence.
+
+    >>> _methods(["'rfd'"]), _methods(["'rfd'", "'gsp'", "'sp'"])
+    ("method 'rfd' has", "methods 'rfd', 'gsp' and 'sp' have")
+    """
+    if len(names) == 1:
+        return f"method {names[0]} has"
+    return f"methods {', '.join(names[:-1])} and {names[-1]} have"

@@ -27,10 +27,12 @@ def warnings_about(evidence: Evidence, found: Found, engine: Engine, *, exhausti
                 f"{keyword('parents', 'threshold')} with {keyword('refine', False)}."
             )
         )
-    capped = None if found.scored is None else warning_about_cap(found.scored, evidence.names, exhaustive=exhaustive)
-    if capped is not None:
-        warnings.append(capped)
-    warnings += evidence.warnings()
+    of_evidence = evidence.warnings()
+    warnings += of_evidence
+    # Where rows are few that is reported already, and says more.
+    if found.scored is not None and (exhaustive or not of_evidence):
+        capped = warning_about_cap(found.scored, evidence.names, exhaustive=exhaustive)
+        warnings += [] if capped is None else [capped]
     margin = found.elimination.trace.smallest_margin
     # Where parents were chosen by BIC the thresholds of the trace decided nothing.
     if margin < engine.settled and found.scored is None:

@@ -14,6 +14,7 @@ from rfdag.errors import as_columns
 from rfdag.evidence.local import GroupedMoments, LocalMoments
 from rfdag.knowledge.constraints import FORBIDDEN, REQUIRED, Constraints
 from rfdag.orders.kernels import exact, fits, moves
+from rfdag.wording import counted
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -243,8 +244,9 @@ def most_parents(moments: LocalMoments, constraints: Constraints | None = None) 
 
     A fit with nearly as many parents as rows explains everything and means nothing.
 
-    >>> most_parents(SharedMoments(np.eye(30), n_samples=20))[0]
-    np.int64(9)
+    >>> from rfdag.evidence.local import SharedMoments
+    >>> int(most_parents(SharedMoments(np.eye(30), n_samples=20))[0])
+    9
     """
     p = moments.size
     halves = np.array([(moments.rows(y) - 1) // 2 for y in range(p)], np.int64)
@@ -269,13 +271,12 @@ def warning_about_cap(scored: ScoredOrder, names: Sequence[Hashable], *, exhaust
     capped = scored.most_parents < p - 1
     if not capped.any():
         return None
-    limit = (
-        f"With {scored.n_samples} rows, a variable may have at most {scored.most_parents.min()} parents (half the rows)"
-    )
+    most = counted(int(scored.most_parents.min()), "parent")
+    limit = f"With {scored.n_samples} rows, a variable may have at most {most} (half the rows)"
     reached = np.flatnonzero(capped & (scored.dag.sum(axis=0, dtype=np.int64) >= scored.most_parents))
     if len(reached):
         columns = as_columns(names[at] for at in reached.tolist())
-        return f"{limit}. {columns} reached this limit; more rows may show more parents."
+        return f"{limit}. This limit was reached by {columns}; more rows may show more parents."
     return f"{limit}; the DAG found is the best of those." if exhaustive else None
 
 
