@@ -13,7 +13,8 @@ from rfdag.effects.adjustment import adjustment_set
 from rfdag.effects.lines import effect_text, range_text
 from rfdag.effects.parent_sets import possible_parents
 from rfdag.errors import DataError, OptionError, as_column, as_columns, keyword, listed
-from rfdag.evidence.moments import HOPELESS, Moments
+from rfdag.evidence.matrices import HOPELESS
+from rfdag.evidence.moments import Moments
 from rfdag.runtime.notebook import html_of
 from rfdag.wording import counted, with_nearest
 

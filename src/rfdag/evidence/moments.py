@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import LinAlgError, cholesky, lapack, qr, solve_triangular
+from scipy.linalg import cholesky, lapack, qr, solve_triangular
 
 from rfdag.eliminate.engines.dense import DenseEngine
 from rfdag.eliminate.engines.engine import Engine
@@ -19,20 +19,23 @@ from rfdag.errors import DataError, MatrixError, Message, as_column, as_columns,
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.independence import ExactIndependence, Independence, SampleIndependence
 from rfdag.evidence.local import SharedMoments
+from rfdag.evidence.matrices import (
+    DOUBTFUL,
+    HOPELESS,
+    checked_matrix,
+    chosen,
+    column_norms,
+    condition_of,
+    dependence,
+    factor_of,
+    roots_of_diagonal,
+    triangle_of,
+)
 from rfdag.evidence.row_factor import RowFactor, rows_at_once
 from rfdag.evidence.spread import check_spread, origins_and_units, shifted
-from rfdag.evidence.summary import Summary, reciprocal_condition
+from rfdag.evidence.summary import Summary
 
 Floats = NDArray[np.float64]
-
-DOUBTFUL = 1e8
-"""Condition of the factor above which a partial correlation may be off by more than about 1e-8."""
-
-HOPELESS = 1e13
-"""Condition of the factor above which columns count as linearly dependent."""
-
-SINGULAR = 1e8
-"""The same for a matrix given ready-made: forming it has squared the condition of the data."""
 
 
 class Regressions(NamedTuple):
@@ -149,7 +152,7 @@ class Moments(Evidence):
     ) -> Self:
         """Return the moments of n rows, given the factor of (rows − origins) / units − means, which is overwritten."""
         labels = tuple(names) if names is not None else tuple(range(len(units)))
-        norms = _column_norms(factor)
+        norms = column_norms(factor)
         scales = norms / math.sqrt(n - 1) * units
         check_spread(labels, lowest, highest, scales)
         factor /= norms
@@ -161,16 +164,16 @@ class Moments(Evidence):
         cls, matrix: ArrayLike, n_samples: int | None, names: Sequence[Hashable] | None = None
     ) -> Moments:
         """Return the moments of a correlation matrix of ``n_samples`` rows."""
-        matrix = _checked(matrix, names, "correlation")
+        matrix = checked_matrix(matrix, names, "correlation")
         labels = tuple(names) if names is not None else tuple(range(len(matrix)))
         off = np.abs(np.diag(matrix) - 1) > 1e-8
         if off.any():
             raise MatrixError(
-                f"A correlation matrix has ones on its diagonal; {as_columns(_chosen(labels, off))} have other values. "
+                f"A correlation matrix has ones on its diagonal; {as_columns(chosen(labels, off))} have other values. "
                 f"Pass {keyword('input', 'covariance')} if it is a covariance matrix."
             )
         p = len(matrix)
-        factor = _factor(matrix, labels, "correlation", n_samples)
+        factor = factor_of(matrix, labels, "correlation", n_samples)
         return cls(labels, n_samples, factor, np.zeros(p), np.ones(p), kind="correlation", ddof=0)
 
     @classmethod
@@ -178,11 +181,11 @@ class Moments(Evidence):
         cls, matrix: ArrayLike, n_samples: int | None, names: Sequence[Hashable] | None = None
     ) -> Moments:
         """Return the moments of a covariance matrix of ``n_samples`` rows."""
-        matrix = _checked(matrix, names, "covariance")
+        matrix = checked_matrix(matrix, names, "covariance")
         labels = tuple(names) if names is not None else tuple(range(len(matrix)))
-        scales = _roots_of_diagonal(matrix, labels, "covariance")
+        scales = roots_of_diagonal(matrix, labels, "covariance")
         correlation = matrix / scales / scales[:, None]
-        factor = _factor(correlation, labels, "covariance", n_samples)
+        factor = factor_of(correlation, labels, "covariance", n_samples)
         return cls(labels, n_samples, factor, np.zeros(len(matrix)), scales, kind="covariance", ddof=0)
 
     @classmethod
@@ -197,14 +200,14 @@ class Moments(Evidence):
 
         Partial correlations up to ``tolerance`` then count as zero.
         """
-        matrix = _checked(matrix, names, "precision")
+        matrix = checked_matrix(matrix, names, "precision")
         labels = tuple(names) if names is not None else tuple(range(len(matrix)))
-        roots = _roots_of_diagonal(matrix, labels, "precision")
+        roots = roots_of_diagonal(matrix, labels, "precision")
         scaled = matrix / roots / roots[:, None]
         # L Lᵀ = precision gives L⁻ᵀ L⁻¹ = covariance, so F = L⁻¹ with its columns normalised.
-        lower = _factor(scaled, labels, "precision").T
+        lower = factor_of(scaled, labels, "precision").T
         inverse = solve_triangular(lower, np.eye(len(matrix)), lower=True)
-        norms = _column_norms(inverse)
+        norms = column_norms(inverse)
         partial = -scaled
         np.fill_diagonal(partial, 1.0)
         means = np.zeros(len(matrix))
@@ -248,8 +251,8 @@ class Moments(Evidence):
         if len(self.factor) < len(self.names):
             return math.inf
         if self.partial is not None:
-            return _condition(cholesky(2 * np.eye(len(self.partial)) - self.partial))
-        return _condition(_triangle(self.factor))
+            return condition_of(cholesky(2 * np.eye(len(self.partial)) - self.partial))
+        return condition_of(triangle_of(self.factor))
 
     def partial_correlations(self, variables: Sequence[int] | NDArray[np.int64] | None = None) -> Floats:
         """Return the correlation of each pair given all the others (of ``variables``), ones on the diagonal.
@@ -264,13 +267,13 @@ class Moments(Evidence):
         """
         if variables is None and self.partial is not None:
             return self.partial.copy()
-        triangle = _triangle(self.factor if variables is None else self.factor[:, variables])
-        if len(triangle) < triangle.shape[1] or not _condition(triangle) < HOPELESS:
+        triangle = triangle_of(self.factor if variables is None else self.factor[:, variables])
+        if len(triangle) < triangle.shape[1] or not condition_of(triangle) < HOPELESS:
             names = self.names if variables is None else [self.names[at] for at in variables]
             raise DataError(dependence(triangle, names))
         # Rows of R⁻¹ span the same angles as the regression residuals: normalised, they give K at once.
         rows, _ = lapack.dtrtri(triangle)
-        rows /= _column_norms(rows.T)[:, None]
+        rows /= column_norms(rows.T)[:, None]
         partial: Floats = -(rows @ rows.T)
         np.clip(partial, -1.0, 1.0, out=partial)
         np.fill_diagonal(partial, 1.0)
@@ -375,117 +378,3 @@ def sample_of(evidence: Evidence) -> tuple[Moments, int]:
     assert isinstance(evidence, Moments)
     assert evidence.n_samples is not None
     return evidence, evidence.n_samples
-
-
-def _triangle(factor: Floats) -> Floats:
-    """Return R of a QR decomposition of the factor, unless the factor is such an R already."""
-    if len(factor) <= factor.shape[1] and not np.tril(factor, -1).any():
-        return factor
-    triangle: Floats = qr(factor, mode="r", check_finite=False)[0][: factor.shape[1]]
-    return triangle
-
-
-def _column_norms(matrix: Floats) -> Floats:
-    norms: Floats = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
-    return norms
-
-
-def _condition(triangle: Floats) -> float:
-    reciprocal = reciprocal_condition(triangle)
-    return math.inf if reciprocal == 0 else 1 / reciprocal
-
-
-def dependence(triangle: Floats, names: Sequence[Hashable]) -> str:
-    """Say which columns depend on which others."""
-    _, r, pivots = qr(triangle, mode="economic", pivoting=True)
-    sizes = np.abs(np.diag(r))
-    rank = int((sizes > sizes[0] * 10 / HOPELESS).sum())
-    solution = solve_triangular(r[:rank, :rank], r[:rank, rank:])
-    sentences = []
-    for at, dependent in enumerate(pivots[rank:][:3]):
-        weights = np.abs(solution[:, at])
-        on = pivots[:rank][weights > 1e-6 * weights.max()] if rank else []
-        others = [names[other] for other in sorted(on)]
-        if len(others) == 1:
-            sentences.append(f"{as_column(names[dependent])} is a copy of {as_column(others[0])} up to scale")
-        else:
-            sentences.append(f"{as_column(names[dependent])} is a linear combination of {as_columns(others)}")
-    if not sentences:
-        return (
-            "The columns are so nearly dependent that partial correlations would be rounding noise; drop or "
-            "combine the most similar columns."
-        )
-    more = len(pivots) - rank - len(sentences)
-    tail = f" and {more} more columns are dependent" if more > 0 else ""
-    drop = as_columns([names[dependent] for dependent in pivots[rank:]])
-    return f"Columns are linearly dependent: {'; '.join(sentences)}{tail}. Drop {drop}."
-
-
-def _checked(matrix: ArrayLike, names: Sequence[Hashable] | None, kind: str) -> Floats:
-    matrix = np.array(matrix, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise MatrixError(
-            f"Found an array of shape {matrix.shape}; a {kind} matrix is square, one row per column of the data. "
-            f"Pass {keyword('input', 'data')} for data."
-        )
-    labels = names if names is not None else range(len(matrix))
-    bad = ~np.isfinite(matrix).all(axis=0)
-    if bad.any():
-        raise MatrixError(
-            f"The {kind} matrix has missing or infinite entries in {as_columns(_chosen(labels, bad))}; "
-            "every entry must be a number."
-        )
-    if len(matrix) < 2:
-        raise MatrixError(f"Found a {kind} matrix of one variable; an order needs at least two.")
-    scale = np.sqrt(np.abs(np.diag(matrix)))
-    difference = np.abs(matrix - matrix.T) > 1e-8 * np.maximum(np.outer(scale, scale), np.abs(matrix))
-    if difference.any():
-        i, j = np.argwhere(difference)[0]
-        raise MatrixError(
-            f"The {kind} matrix is not symmetric: entry ({labels[i]!r}, {labels[j]!r}) is {matrix[i, j]:.6g} but "
-            f"({labels[j]!r}, {labels[i]!r}) is {matrix[j, i]:.6g}. Pass (M + M.T) / 2 if that is rounding."
-        )
-    return (matrix + matrix.T) / 2
-
-
-def _roots_of_diagonal(matrix: Floats, names: Sequence[Hashable], kind: str) -> Floats:
-    bad = ~(np.diag(matrix) > 0)
-    if bad.any():
-        raise MatrixError(
-            f"The diagonal of a {kind} matrix is positive; it is not at {as_columns(_chosen(names, bad))}. "
-            "Drop constant variables."
-        )
-    roots: Floats = np.sqrt(np.diag(matrix))
-    return roots
-
-
-def _factor(matrix: Floats, names: Sequence[Hashable], kind: str, n_samples: int | None = None) -> Floats:
-    """Return F with FᵀF = matrix, or say why there is none.
-
-    A singular matrix is refused, unless it comes from too few rows to be anything else.
-    """
-    try:
-        factor: Floats = cholesky(matrix)
-        if _condition(factor) < SINGULAR:
-            return factor
-    except LinAlgError:
-        pass
-    values, vectors = np.linalg.eigh(matrix)
-    if n_samples is not None and n_samples <= len(matrix) and values[0] > -1e-10 * values[-1]:
-        root: Floats = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
-        return root
-    size = np.abs(vectors[:, 0])
-    involved = [names[at] for at in np.argsort(-size) if size[at] > 0.1 * size.max()]
-    what = (
-        f"is not positive definite (smallest eigenvalue {values[0]:.3g})"
-        if values[0] < -1e-10 * values[-1]
-        else "is singular"
-    )
-    raise MatrixError(
-        f"The {kind} matrix {what}, because of {as_columns(involved)}. Drop one of these variables, or compute the "
-        "matrix from complete rows; learn(data) does both checks on the data itself."
-    )
-
-
-def _chosen(names: Sequence[Hashable], mask: NDArray[np.bool_]) -> list[Hashable]:
-    return [names[int(at)] for at in np.flatnonzero(mask)]

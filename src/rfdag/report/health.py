@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack, qr
 
-from rfdag.evidence.moments import DOUBTFUL, Moments
+from rfdag.evidence.matrices import DOUBTFUL
+from rfdag.evidence.moments import Moments
 from rfdag.report.rounding import rounded
 from rfdag.report.rows import Rows
 from rfdag.wording import counted

@@ -1,0 +1,143 @@
+"""Matrices of moments: checks, factors, condition, and which columns depend on which others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import LinAlgError, cholesky, qr, solve_triangular
+
+from rfdag.errors import MatrixError, as_column, as_columns, keyword
+from rfdag.evidence.summary import reciprocal_condition
+
+Floats = NDArray[np.float64]
+
+DOUBTFUL = 1e8
+"""Condition of the factor above which a partial correlation may be off by more than about 1e-8."""
+
+HOPELESS = 1e13
+"""Condition of the factor above which columns count as linearly dependent."""
+
+SINGULAR = 1e8
+"""The same for a matrix given ready-made: forming it has squared the condition of the data."""
+
+
+def triangle_of(factor: Floats) -> Floats:
+    """Return R of a QR decomposition of the factor, unless the factor is such an R already."""
+    if len(factor) <= factor.shape[1] and not np.tril(factor, -1).any():
+        return factor
+    triangle: Floats = qr(factor, mode="r", check_finite=False)[0][: factor.shape[1]]
+    return triangle
+
+
+def column_norms(matrix: Floats) -> Floats:
+    """Return the Euclidean norm of each column."""
+    norms: Floats = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
+    return norms
+
+
+def condition_of(triangle: Floats) -> float:
+    """Return the condition number of an upper triangle in the 1-norm; infinite if it is singular."""
+    reciprocal = reciprocal_condition(triangle)
+    return math.inf if reciprocal == 0 else 1 / reciprocal
+
+
+def dependence(triangle: Floats, names: Sequence[Hashable]) -> str:
+    """Say which columns depend on which others."""
+    _, r, pivots = qr(triangle, mode="economic", pivoting=True)
+    sizes = np.abs(np.diag(r))
+    rank = int((sizes > sizes[0] * 10 / HOPELESS).sum())
+    solution = solve_triangular(r[:rank, :rank], r[:rank, rank:])
+    sentences = []
+    for at, dependent in enumerate(pivots[rank:][:3]):
+        weights = np.abs(solution[:, at])
+        on = pivots[:rank][weights > 1e-6 * weights.max()] if rank else []
+        others = [names[other] for other in sorted(on)]
+        if len(others) == 1:
+            sentences.append(f"{as_column(names[dependent])} is a copy of {as_column(others[0])} up to scale")
+        else:
+            sentences.append(f"{as_column(names[dependent])} is a linear combination of {as_columns(others)}")
+    if not sentences:
+        return (
+            "The columns are so nearly dependent that partial correlations would be rounding noise; drop or "
+            "combine the most similar columns."
+        )
+    more = len(pivots) - rank - len(sentences)
+    tail = f" and {more} more columns are dependent" if more > 0 else ""
+    drop = as_columns([names[dependent] for dependent in pivots[rank:]])
+    return f"Columns are linearly dependent: {'; '.join(sentences)}{tail}. Drop {drop}."
+
+
+def checked_matrix(matrix: ArrayLike, names: Sequence[Hashable] | None, kind: str) -> Floats:
+    """Return a matrix of moments as an array, symmetric and finite; raise if it is not."""
+    matrix = np.array(matrix, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise MatrixError(
+            f"Found an array of shape {matrix.shape}; a {kind} matrix is square, one row per column of the data. "
+            f"Pass {keyword('input', 'data')} for data."
+        )
+    labels = names if names is not None else range(len(matrix))
+    bad = ~np.isfinite(matrix).all(axis=0)
+    if bad.any():
+        raise MatrixError(
+            f"The {kind} matrix has missing or infinite entries in {as_columns(chosen(labels, bad))}; "
+            "every entry must be a number."
+        )
+    if len(matrix) < 2:
+        raise MatrixError(f"Found a {kind} matrix of one variable; an order needs at least two.")
+    scale = np.sqrt(np.abs(np.diag(matrix)))
+    difference = np.abs(matrix - matrix.T) > 1e-8 * np.maximum(np.outer(scale, scale), np.abs(matrix))
+    if difference.any():
+        i, j = np.argwhere(difference)[0]
+        raise MatrixError(
+            f"The {kind} matrix is not symmetric: entry ({labels[i]!r}, {labels[j]!r}) is {matrix[i, j]:.6g} but "
+            f"({labels[j]!r}, {labels[i]!r}) is {matrix[j, i]:.6g}. Pass (M + M.T) / 2 if that is rounding."
+        )
+    return (matrix + matrix.T) / 2
+
+
+def roots_of_diagonal(matrix: Floats, names: Sequence[Hashable], kind: str) -> Floats:
+    """Return the roots of the diagonal; raise if it is not positive."""
+    bad = ~(np.diag(matrix) > 0)
+    if bad.any():
+        raise MatrixError(
+            f"The diagonal of a {kind} matrix is positive; it is not at {as_columns(chosen(names, bad))}. "
+            "Drop constant variables."
+        )
+    roots: Floats = np.sqrt(np.diag(matrix))
+    return roots
+
+
+def factor_of(matrix: Floats, names: Sequence[Hashable], kind: str, n_samples: int | None = None) -> Floats:
+    """Return F with FᵀF = matrix, or say why there is none.
+
+    A singular matrix is refused, unless it comes from too few rows to be anything else.
+    """
+    try:
+        factor: Floats = cholesky(matrix)
+        if condition_of(factor) < SINGULAR:
+            return factor
+    except LinAlgError:
+        pass
+    values, vectors = np.linalg.eigh(matrix)
+    if n_samples is not None and n_samples <= len(matrix) and values[0] > -1e-10 * values[-1]:
+        root: Floats = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+        return root
+    size = np.abs(vectors[:, 0])
+    involved = [names[at] for at in np.argsort(-size) if size[at] > 0.1 * size.max()]
+    what = (
+        f"is not positive definite (smallest eigenvalue {values[0]:.3g})"
+        if values[0] < -1e-10 * values[-1]
+        else "is singular"
+    )
+    raise MatrixError(
+        f"The {kind} matrix {what}, because of {as_columns(involved)}. Drop one of these variables, or compute the "
+        "matrix from complete rows; learn(data) does both checks on the data itself."
+    )
+
+
+def chosen(names: Sequence[Hashable], mask: NDArray[np.bool_]) -> list[Hashable]:
+    """Return the names that a mask selects."""
+    return [names[int(at)] for at in np.flatnonzero(mask)]
