@@ -15,7 +15,7 @@ from rfdag.eliminate.engines.dense import DenseEngine
 from rfdag.eliminate.engines.engine import Engine
 from rfdag.eliminate.kernels import dense as kernels
 from rfdag.eliminate.thresholds import FisherZ, Tolerance
-from rfdag.errors import DataError, MatrixError, Message, as_column, as_columns, keyword
+from rfdag.errors import DataError, MatrixError, Message, OptionError, as_column, as_columns, keyword
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.independence import ExactIndependence, Independence, SampleIndependence
 from rfdag.evidence.local import SharedMoments
@@ -281,6 +281,13 @@ class Moments(Evidence):
 
     def estimated(self, partial: Floats, worth: int, remarks: tuple[str, ...] = ()) -> Self:
         """Return the same moments with other partial correlations, the rows that these are worth, and warnings."""
+        p = len(self.names)
+        if np.shape(partial) != (p, p) or not np.isfinite(partial).all():
+            raise OptionError(f"An estimate of partial correlations is a finite matrix of shape ({p}, {p}).")
+        if worth < p + 2:
+            raise OptionError(
+                f"The estimate is worth {worth} rows; tests of {p} variables given all others need at least {p + 2}."
+            )
         return replace(self, partial=partial, worth=worth, remarks=remarks)
 
     def engine(self, *, alpha: float, pairs: Pairs, threads: int) -> Engine:
