@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import rfdag
@@ -42,7 +44,9 @@ def test_the_options_of_all_methods_are_what_their_classes_declare():
 def shown():
     """The package as the reference reads it."""
     griffe = pytest.importorskip("griffe", reason="the extra docs makes the reference")
-    extensions = griffe.load_extensions(str(ROOT / "docs" / "hooks" / "declared.py"))
+    site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    hooks = [str(ROOT / hook) for hook in re.search(r"^ +extensions: \[(.*)\]$", site, flags=re.M)[1].split(", ")]
+    extensions = griffe.load_extensions(*hooks)
     return griffe.load("rfdag", search_paths=[ROOT / "src"], extensions=extensions, docstring_parser="numpy")
 
 
