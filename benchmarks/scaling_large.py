@@ -75,7 +75,7 @@ the order reverses. Blocks that are correlated by chance are learned as one. The
 
 
 OF_WHOLE_CALLS = """The whole call `learn(X, device="cuda", beam=1, refine=False, parents="threshold")` tries three
-settings of the rule, scores each by BIC and records the steps of the best elimination. The scores and the trace are
+settings of the cost, scores each by BIC and records the steps of the best elimination. The scores and the trace are
 computed on the host and take most of the time, so there is more to gain here than on the device. (Since this was
 measured, problems with 3000 variables or more use one setting, and need a third of the scores.)"""
 
