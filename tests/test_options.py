@@ -257,7 +257,7 @@ def test_defaults_survive_the_way_to_the_command_line_and_back(kind):
         ("rfd", {"beam": 3}, r"Method 'rfd' has no option beam; method 'soft' has it"),
         ("soft", {"depth": 3}, r"Method 'soft' has no option depth; methods 'rfd' and 'gsp' have it"),
         ("soft", {"beem": 3}, r"There is no option 'beem' \(nearest: 'beam'\)"),
-        ("soft", {"rule": "rfd"}, r"A method is chosen by method, as in method='rfd'"),
+        ("soft", {"rule": "rfd"}, r"no option rule; choose a method, as in method='rfd'"),
         ("sofd", {}, r"method is one of .*, not 'sofd'\. Did you mean 'soft'\?"),
         (Soft(), {"beam": 3}, r"Found 'beam' beside a method object; put them into it, as in Soft\(beam=…\)"),
         ("soft", {"description": Description(), "header": True}, r"Found 'header' beside description; put them into"),

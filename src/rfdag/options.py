@@ -208,7 +208,7 @@ def options(cls: type[Chosen]) -> type[Chosen]:
 
 
 class Options:
-    """Base of classes of options: checks values, and tells what was declared and what was given."""
+    """Base of classes of options: checks values, and knows what was declared and what was given."""
 
     __doc__: str | None
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
@@ -239,7 +239,7 @@ class Options:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Return the options that `to_dict` told, perhaps by way of JSON."""
+        """Return the options that `to_dict` returned, perhaps by way of JSON."""
         return cls(**values)
 
     def __repr__(self) -> str:

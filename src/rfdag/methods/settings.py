@@ -137,7 +137,7 @@ class Settings:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
-        """Return the settings that `to_dict` told, perhaps by way of JSON."""
+        """Return the settings that `to_dict` returned, perhaps by way of JSON."""
         method = {name: value for name, value in content["method"].items() if name not in ("name", "rule")}
         return cls(
             method=method_named(content["method"]["name"], method),
@@ -162,7 +162,7 @@ def _with_options(method: str | Method, flat: Mapping[str, Any]) -> Method:
             continue
         holders = [repr(other) for other in method_names() if name in class_of(other).declared()]
         if name == "rule":
-            raise OptionError(f"A method is chosen by {keyword('method')}, as in {keyword('method', 'rfd')}.")
+            raise OptionError(f"There is no option rule; choose a method, as in {keyword('method', 'rfd')}.")
         if holders:
             raise OptionError(
                 f"Method {method!r} has no option {keyword(name)}; {_methods(holders)} it. Leave it out, or choose "
