@@ -91,3 +91,22 @@ def test_pipelines_and_clones(sem):
     assert clone(RFD()).set_params(method__beam=5).method == Soft(beam=5)
     with pytest.raises(NotFittedError):
         RFD().score(rows)
+
+
+def test_wide_data_in_blocks_have_coefficients_and_intercepts(sem):
+    rows = sample(sem, 400, rng=7) + np.arange(6)
+    blocks = RFD(estimation=rfdag.Estimation(blocks=True)).fit(rows)
+    whole = RFD().fit(rows)
+    assert blocks.result_.moments is None
+    np.testing.assert_allclose(blocks.coef_.toarray(), whole.coef_, atol=1e-10)
+    np.testing.assert_allclose(blocks.intercept_, whole.intercept_, atol=1e-8)
+    np.testing.assert_allclose(blocks.score_samples(rows), whole.score_samples(rows), rtol=1e-8)
+
+
+def test_a_random_state_of_numpy_is_a_seed(sem):
+    rows = sample(sem, 100, rng=8)
+    first, second = (RFD("random", random_state=np.random.RandomState(3)).fit(rows).order_ for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+    assert isinstance(RFD(random_state=np.random.RandomState(3)).fit(rows).result_.settings.running.random_state, int)
+    with pytest.raises(rfdag.errors.OptionError, match=r"random_state is None, a whole number .* not 'a'"):
+        RFD(random_state="a").fit(rows)

@@ -1,7 +1,7 @@
-"""Results compared with frozen ones: a change that moves an answer has to say so, by freezing it anew.
+"""Results compared with frozen ones: a change that moves an answer has to say so, by freezing it again.
 
-``python tests/test_golden.py`` writes ``golden.json``. The cases have clear margins, so that rounding of another machine
-does not decide.
+``python tests/test_golden.py`` writes ``golden.json``. Rounding on another machine must not decide, so the cases are
+ordinary ones, with clear margins.
 """
 
 from __future__ import annotations

@@ -278,3 +278,16 @@ def test_the_score_of_another_dag():
         few = rfdag.learn(rows[:6])
     with pytest.raises(DataError, match="5 parents, too many for 6 rows"):
         few.score_of(np.triu(np.ones((6, 6)), 1))
+
+
+@pytest.mark.parametrize("options", [{}, {"method": "rfd", "alpha": 0.01}, {"penalty": [1, 2]}, {"blocks": True}])
+def test_a_result_equals_itself_reloaded_and_no_other(options, tmp_path):
+    rows = rfdag.simulate.sample(
+        rfdag.simulate.linear_sem(rfdag.simulate.random_dag(8, degree=2, rng=5), rng=6), 200, rng=7
+    )
+    found = rfdag.learn(rows, **options)
+    loaded = rfdag.load(found.save(tmp_path / "result.json"))
+    assert loaded == found
+    assert hash(loaded) == hash(found)
+    assert loaded != rfdag.learn(rows[:150], **options)
+    assert found != "a result"

@@ -33,7 +33,8 @@ def simulate(
     from rfdag.runtime.writing import csv_text, write_folder
     from rfdag.simulate import linear_sem, random_dag, sample
 
-    generator = np.random.default_rng(seed)
+    # Not the seed alone: a search with the same one would draw the same numbers.
+    generator = np.random.default_rng([seed, 1])
     density = 0.2 if density is None and degree is None else density
     sem = linear_sem(random_dag(nodes, density, generator, degree=degree), generator)
     rows = sample(sem, samples, generator)

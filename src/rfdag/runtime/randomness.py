@@ -10,6 +10,9 @@ import numpy as np
 
 from rfdag.errors import OptionError, keyword
 
+SIMULATIONS = (0, 1)
+"""Seed of simulations where none is given: another than the 0 of a search. (To NumPy, 0 and (0, 0) are the same.)"""
+
 LARGEST_SEED = 2**31 - 1
 
 Seed = (
@@ -29,7 +32,8 @@ def generator_from(seed: Seed, name: str = "random_state") -> np.random.Generato
     Parameters
     ----------
     seed
-        None is the fixed seed 0, so that equal calls give equal answers. A number, a sequence of numbers or a
+        None is a fixed seed, so that equal calls give equal answers; it is not that of a search, so that data and
+        search do not draw the same numbers. A number, a sequence of numbers or a
         SeedSequence seeds a new generator. A Generator is returned itself and a BitGenerator is drawn from, so that
         calls in a row go on where the last one ended; so they do with NumPy's legacy RandomState, from which the seed
         of a new generator is drawn.
@@ -38,7 +42,7 @@ def generator_from(seed: Seed, name: str = "random_state") -> np.random.Generato
 
     Examples
     --------
-    >>> int(generator_from(None).integers(1000)) == int(generator_from(0).integers(1000))
+    >>> int(generator_from(None).integers(1000)) == int(generator_from(None).integers(1000))
     True
     >>> generator_from("today", name="rng")
     Traceback (most recent call last):
@@ -48,7 +52,7 @@ def generator_from(seed: Seed, name: str = "random_state") -> np.random.Generato
         return np.random.default_rng(seed.randint(0, 2**32, size=4, dtype=np.uint32))
     if not isinstance(seed, bool | np.bool_):
         try:
-            return np.random.default_rng(0 if seed is None else seed)
+            return np.random.default_rng(SIMULATIONS if seed is None else seed)
         except (TypeError, ValueError):
             pass
     raise OptionError(f"{name} is {seed!r}; pass None, a whole number of at least 0, or a NumPy generator.")
