@@ -102,7 +102,7 @@ def test_columns_that_are_not_numbers(frame):
     frame["town"] = "x"
     frame["born"] = pd.Timestamp("2020-01-01")
     for table in (frame, pl.from_pandas(frame)):
-        with refuses(DataError, r"'town' \(String\), 'born' \(Datetime\)", "Turn dates into numbers", "encode"):
+        with refuses(DataError, r"'town' \(String\), 'born' \(Datetime\)", "Convert dates to numbers", "encode"):
             rfdag.learn(table)
     with pytest.raises(DataError, match=r"days since the first\.$"):
         rfdag.learn(frame.drop(columns="town"))

@@ -573,6 +573,7 @@ def test_the_command_writes_frequencies_places_and_a_consensus(run, table, tmp_p
     assert shown.exit_code == 0, shown.output
     assert "30 runs over 5 variables, 800 rows drawn with replacement each" in shown.output
     assert "Consensus: 3 edges" in shown.output
+    assert "BIC on all rows, 2 ln n per edge: " in " ".join(shown.output.split())
     assert same(Bootstrap.load(out / "bootstrap.json"), found)
     edges, ranks, consensus = (
         list(csv.DictReader((out / f"{name}.csv").read_text().splitlines())) for name in ("edges", "ranks", "consensus")

@@ -194,7 +194,7 @@ def dense_dag(K: int) -> Graph:
 class LinearSEM:
     """A linear Gaussian structural equation model: x_j = Σ_i weights[i, j] x_i + Normal(0, variances[j]).
 
-    ``weights`` is a matrix, or a csr_array for a sparse graph, in which case ``dag`` and ``precision()`` are sparse too.
+    ``weights`` is a matrix, or a csr_array for a sparse graph; ``dag`` and ``precision()`` are then sparse too.
     """
 
     weights: Floats

@@ -73,7 +73,9 @@ class NamedGraph:
             for first, second in pairs:
                 unknown = [name for name in (first, second) if name not in place]
                 if unknown:
-                    raise GraphError(f"There is an edge between {first!r} and {second!r}, but {listed(unknown)} is not a node.")
+                    raise GraphError(
+                        f"There is an edge between {first!r} and {second!r}, but {listed(unknown)} is not a node."
+                    )
                 i, j = place[first], place[second]
                 if matrix[i, j] or matrix[j, i]:
                     raise GraphError(f"There are several edges between {first!r} and {second!r}; keep one of them.")
@@ -125,7 +127,7 @@ class NamedGraph:
         if len(set(texts.values())) < len(texts):
             values = list(texts.values())
             alike = [name for name, text in texts.items() if values.count(text) > 1]
-            raise OptionError(f"Names in {form} are text, and {listed(alike)} read the same as text; rename one of them.")
+            raise OptionError(f"Names in {form} are text, where {listed(alike)} read the same; rename one of them.")
         bad = [name for name, text in texts.items() if refused and re.search(refused, text)]
         if bad:
             raise OptionError(f"{form} cannot hold the name {listed(bad)}: {why}. Rename these columns.")

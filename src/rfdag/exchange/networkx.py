@@ -41,7 +41,7 @@ def from_networkx(graph: networkx.Graph) -> NamedGraph:
     [('a', 'b')]
     """
     if graph.is_multigraph():
-        raise GraphError("A multigraph may have several edges between two nodes; pass networkx.DiGraph(graph) if it has not.")
+        raise GraphError("A multigraph may have parallel edges; if it has none, pass networkx.DiGraph(graph).")
     names = tuple(graph.nodes)
     edges = set(graph.edges)
     loops = sorted({repr(i) for i, j in edges if i == j})

@@ -45,7 +45,7 @@ def moral_subgraph(dag: ArrayLike, nodes: ArrayLike) -> Undirected:
 
 
 def elimination_graph(dag: ArrayLike, nodes: ArrayLike) -> Undirected:
-    """Return the elimination graph over ``nodes``: i – j iff the moral graph has a path from i to j past the others.
+    """Return the elimination graph over ``nodes``: i – j iff a path in the moral graph avoids the other ``nodes``.
 
     It is what is left of the moral graph once every other node is removed and its neighbours made adjacent.
 

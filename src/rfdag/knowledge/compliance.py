@@ -71,7 +71,8 @@ def compliance(
     for tier in knowledge.forbidden_within:
         inside = [(i, j) for i, j in edges if number[i] == number[j] == tier - 1]
         pairs = len(knowledge.tiers[tier - 1]) * (len(knowledge.tiers[tier - 1]) - 1) // 2
-        put("within", f"no edges inside tier {tier}", not inside, named(inside) or f"none of its {pairs} pairs adjacent")
+        shown = named(inside) or f"none of its {pairs} pairs adjacent"
+        put("within", f"no edges inside tier {tier}", not inside, shown)
     for cause, effect in knowledge.required:
         there = (column[cause], column[effect]) in edges
         verdict = f"{arrow(cause, effect)} is {'' if there else 'not '}in the DAG"

@@ -74,7 +74,7 @@ def to_tetrad(knowledge: Knowledge) -> str:
     for name in knowledge.variables:
         text = str(name)
         if not text or any(letter.isspace() for letter in text):
-            raise OptionError(f"Tetrad's format separates names by spaces, but one name is {text!r}. Write JSON instead.")
+            raise OptionError(f"Tetrad's format separates names by spaces, but one is {text!r}. Write JSON instead.")
     lines = ["/knowledge", "addtemporal", ""]
     for number, tier in enumerate(knowledge.tiers, start=1):
         mark = "*" if number in knowledge.forbidden_within else ""

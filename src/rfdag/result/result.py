@@ -34,7 +34,7 @@ from rfdag.result.exporting import Exporting, Kind
 from rfdag.result.plotting import Plotting
 from rfdag.runtime.notebook import ShownInNotebooks
 from rfdag.runtime.writing import write_text
-from rfdag.wording import counted
+from rfdag.wording import counted, edge_price
 
 if TYPE_CHECKING:
     import networkx
@@ -220,7 +220,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
 
     @property
     def penalty(self) -> float:
-        """The penalty λ of the BIC, the price of an edge in units of ln n: the one given, or the one chosen of several."""
+        """The penalty λ of the BIC, the price of an edge in units of ln n: as given, or as chosen from several."""
         return next((point.penalty for point in self.path if point.chosen), self.method.price)
 
     def score_of(self, dag: Any) -> float:
@@ -360,11 +360,12 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
         more = f" → … ({len(self.order) - limit} more)" if len(self.order) > limit else ""
         undecided = int((self.cpdag == 2).sum()) // 2
         rows = "exact" if self.n_samples is None else counted(self.n_samples, "row")
+        price = f"{edge_price(self.penalty, self.gamma)} in the BIC"
         lines = [
             f"rfdag result: {counted(len(self.names), 'variable')}, {rows}, method {self.method.name}",
             f"order (causes first): {shown}{more}",
             f"edges: {int(self.dag.sum())}, of which {undecided} could point either way",
-            *([f"penalty: {self.penalty:g}, chosen of {len(self.path)}"] if self.path else []),
+            *([f"penalty: {self.penalty:g}, chosen of {len(self.path)}; an edge costs {price}"] if self.path else []),
             *([f"knowledge: {summed_up(self.compliance)}"] if self.compliance else []),
             *(f"warning: {warning}" for warning in self.warnings),
         ]
