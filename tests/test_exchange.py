@@ -273,7 +273,7 @@ def test_dagitty_grammar(text, directed, undirected):
 @pytest.mark.parametrize(
     ("read", "text", "words"),
     [
-        (exchange.from_dagitty, "dag { a <-> b }", "'a' <-> 'b' stands for causes"),
+        (exchange.from_dagitty, "dag { a <-> b }", "'a' <-> 'b' stands for an unmeasured common cause"),
         (exchange.from_dagitty, "dag { u [latent] u -> a }", "'u' is latent"),
         (exchange.from_dagitty, "pag { a @-> b }", "Found a pag"),
         (exchange.from_dagitty, "dag { a -> }", "name belongs"),
@@ -288,12 +288,12 @@ def test_dagitty_grammar(text, directed, undirected):
         (exchange.from_dagitty, "dag { a -> b -> c -> a }", "cycle"),
         (exchange.from_tetrad, "a --> b", "no line of nodes"),
         (exchange.from_tetrad, "Graph Nodes:\na;b\n\nGraph Edges:\n1. a o-> b", "o->, as in a PAG"),
-        (exchange.from_tetrad, "Graph Nodes:\na;b\n\nGraph Edges:\n1. a b", "no edge of Tetrad"),
+        (exchange.from_tetrad, "Graph Nodes:\na;b\n\nGraph Edges:\n1. a b", "not an edge in Tetrad"),
         (exchange.from_tetrad, "Graph Nodes:\na;b\n\nGraph Edges:\n1. a --> c", "'c' is not a node"),
         (exchange.from_tetrad, "Graph Nodes:\na;(L)\n", "latent"),
         (exchange.from_csv, "a,b\n", "begins with the columns"),
         (exchange.from_csv, "source,target\na\n", "Line 2 has one cell"),
-        (exchange.from_csv, "source,target\na,b\nb,a\n", "more than once"),
+        (exchange.from_csv, "source,target\na,b\nb,a\n", "several edges between 'b' and 'a'"),
         (exchange.from_pcalg_csv, '"","a","b"\n"b",0,0\n"a",0,0\n', "same variables"),
         (exchange.from_pcalg_csv, '"","a","b"\n"a",0,x\n"b",0,0\n', "not a matrix of 0 and 1"),
         (exchange.from_pcalg_csv, '"","a","b"\n"a",0,2\n"b",3,0\n', "amat.pag"),

@@ -213,7 +213,7 @@ def test_numbers_of_tiers_and_names_may_be_numpys() -> None:
 def test_what_tetrad_cannot_say_and_what_is_no_knowledge() -> None:
     with pytest.raises(OptionError, match="no roots or leaves"):
         Knowledge(roots=["a"]).to_tetrad()
-    with pytest.raises(OptionError, match="'a b'; write JSON"):
+    with pytest.raises(OptionError, match=r"'a b'\. Write JSON"):
         Knowledge(tiers=[["a b"]]).to_tetrad()
     with pytest.raises(OptionError, match="mapping of its parts"):
         Knowledge.of(3)  # type: ignore[arg-type]

@@ -367,7 +367,7 @@ def test_columns_without_names_are_called_by_number(rows):
 def test_a_result_is_wanted(table, learnt, tmp_path):
     words = "pass a result of rfdag, a file that rfdag learn --out or Result.save writes"
     refused(run("effect", table, "age", "cancer"), 1, words)
-    with pytest.raises(FileError, match="and a result of rfdag is wanted"):
+    with pytest.raises(FileError, match="pass a result of rfdag, a file that"):
         rfdag.load(table)
     folder = tmp_path / "out"
     folder.mkdir()
