@@ -566,6 +566,12 @@ def table(rows, tmp_path):
     return path
 
 
+def test_the_command_says_which_bic_the_consensus_is_scored_by(run, table):
+    for penalty, price in (("2", "2 ln n"), ("1", "ln n")):
+        shown = run(table, "--runs", 2, "--penalty", penalty, "--restarts", 0, "--jobs", 1)
+        assert f"BIC on all rows, {price} per edge: " in " ".join(shown.output.split()), shown.output
+
+
 def test_the_command_writes_frequencies_places_and_a_consensus(run, table, tmp_path, found):
     out = tmp_path / "out"
     options = ["--runs", 30, "--method", "rfd", "--seed", 3, "--jobs", 1]
@@ -573,7 +579,6 @@ def test_the_command_writes_frequencies_places_and_a_consensus(run, table, tmp_p
     assert shown.exit_code == 0, shown.output
     assert "30 runs over 5 variables, 800 rows drawn with replacement each" in shown.output
     assert "Consensus: 3 edges" in shown.output
-    assert "BIC on all rows, 2 ln n per edge: " in " ".join(shown.output.split())
     assert same(Bootstrap.load(out / "bootstrap.json"), found)
     edges, ranks, consensus = (
         list(csv.DictReader((out / f"{name}.csv").read_text().splitlines())) for name in ("edges", "ranks", "consensus")
