@@ -1,4 +1,4 @@
-# Every target works on a fresh machine with Python 3.11 or newer, make and gcc; it makes its own environment.
+# Every target works on a fresh machine with Python 3.11 or newer, make and gcc, and creates its own environment.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -23,19 +23,19 @@ lint: $(STAMP)  ## check style, types and the direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-docs: $(STAMP)  ## build the site of the documentation into site/, warnings being errors
+docs: $(STAMP)  ## build the documentation into site/; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
-format: $(STAMP)  ## mend style
+format: $(STAMP)  ## fix style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(STAMP)  ## measure; writes docs/benchmarks.md
+bench: $(STAMP)  ## run the benchmarks; writes docs/benchmarks.md
 	$(BIN)/python benchmarks/noisy.py
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/figures.py
 
-clean:  ## remove what the other targets made
+clean:  ## remove what the other targets created
 	rm -rf $(VENV) demo-results site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +
 
@@ -45,15 +45,15 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	@touch $(STAMP)
 
-scaling: $(STAMP)  ## measure what time and memory grow with (hours); writes docs/scaling.md
+scaling: $(STAMP)  ## measure how time and memory grow (hours); writes docs/scaling.md
 	$(BIN)/python benchmarks/dense.py
 	$(BIN)/python benchmarks/sparse.py
 	$(BIN)/python benchmarks/streaming.py
 	@echo "On a machine with a CUDA device, run benchmarks/gpu.py too, and then benchmarks/scaling.py."
 	$(BIN)/python benchmarks/scaling.py
 
-reproduction: $(STAMP)  ## rerun the paper's study (hours; goes on where it was); writes docs/reproduction.md
+reproduction: $(STAMP)  ## rerun the paper's experiments (hours; resumes where it stopped); writes docs/reproduction.md
 	$(BIN)/rfdag reproduce all --out docs/reproduction --page docs/reproduction.md
 
-peers: $(STAMP)  ## install the peers that `rfdag bench` compares with, each in its own environment
+peers: $(STAMP)  ## install the packages that `rfdag bench` compares with, each in its own environment
 	$(BIN)/rfdag bench --setup

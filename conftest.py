@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Machines are shared and noisy: a slow example is no failure. Derandomised, so that a run can be repeated.
+# Machines are shared and noisy, so a slow example is not a failure. Derandomised, so that a run can be repeated.
 settings.register_profile(
     "rfdag", deadline=None, derandomize=True, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -12,13 +12,13 @@ settings.load_profile("rfdag")
 
 @pytest.fixture(autouse=True)
 def _examples_write_elsewhere(request, monkeypatch, tmp_path):
-    """Let the files that a documented example writes end up in a temporary folder."""
+    """Run documented examples in a temporary folder, where their files end up."""
     if isinstance(request.node, pytest.DoctestItem):
         monkeypatch.chdir(tmp_path)
 
 
 def pytest_terminal_summary(terminalreporter):
-    """List the packages that graphs were really exchanged with, and those that were not there."""
+    """List the packages that graphs were actually exchanged with, and those that were not installed."""
     found = {}
     for outcome in ("skipped", "passed", "failed"):
         for report in terminalreporter.stats.get(outcome, []):
@@ -29,4 +29,4 @@ def pytest_terminal_summary(terminalreporter):
         missing = [name for name, version in sorted(found.items()) if not version]
         terminalreporter.line(f"ran: {', '.join(there) or 'none'}")
         terminalreporter.line(f"not installed: {', '.join(missing) or 'none'}")
-        terminalreporter.line("by documented format only, never run: pcalg and dagitty (R), Tetrad (Java)")
+        terminalreporter.line("tested against the documented format only: pcalg and dagitty (R), Tetrad (Java)")

@@ -102,7 +102,7 @@ def test_columns_that_are_not_numbers(frame):
     frame["town"] = "x"
     frame["born"] = pd.Timestamp("2020-01-01")
     for table in (frame, pl.from_pandas(frame)):
-        with refuses(DataError, r"'town' \(String\), 'born' \(Datetime\)", "Turn dates into numbers", "encode"):
+        with refuses(DataError, r"'town' \(String\), 'born' \(Datetime\)", "Convert dates to numbers", "encode"):
             rfdag.learn(table)
     with pytest.raises(DataError, match=r"days since the first\.$"):
         rfdag.learn(frame.drop(columns="town"))
@@ -425,7 +425,7 @@ def test_output_that_cannot_be_written(rows, tmp_path):
 def test_a_folder_is_written_whole_or_not_at_all(tmp_path):
     (tmp_path / "first.txt").write_text("old")
     (tmp_path / "second.txt").mkdir()
-    with refuses(FileError, "no folders called like the files"):
+    with refuses(FileError, "without folders that have the names of the files"):
         writing.write_folder(tmp_path, {"first.txt": "new", "second.txt": "new", "third.txt": "new"})
     assert (tmp_path / "first.txt").read_text() == "old"
     assert (tmp_path / "second.txt").is_dir()

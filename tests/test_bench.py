@@ -161,7 +161,7 @@ def test_bic_of_what_has_none():
     assert cells.bic(rows[:4], np.triu(np.ones((4, 4), np.int8), 1)) is None
 
 
-def test_arrows_in_a_circle_are_compared_as_they_stand():
+def test_arrows_in_a_cycle_are_compared_as_they_stand():
     key = cells.Key("", 0, 0, "", "", "")
     circle = np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]], np.int8)
     true = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], np.int8)

@@ -1,4 +1,4 @@
-"""Rows drawn anew: the draws, what is counted, who runs them, and what is kept."""
+"""The bootstrap: how rows are drawn, what is counted, where runs are computed, and what is saved."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def test_open_edges_make_no_collider_that_nobody_had():
         assert markov_equivalent(found.consensus(), chain)
 
 
-def test_a_circle_is_broken_at_its_least_frequent_arrow():
+def test_a_cycle_is_broken_at_its_least_frequent_arrow():
     often, open_ = np.zeros((3, 3)), np.zeros((3, 3))
     often[0, 1], often[1, 2], often[2, 0] = 0.9, 0.8, 0.7
     dag = consensus_dag(often, open_, np.zeros(3), 0.5)
@@ -426,7 +426,7 @@ def test_a_line_that_was_cut_short_is_run_again(rows, tmp_path, calls):
 
 def test_a_file_that_keeps_something_else(rows, tmp_path):
     (tmp_path / "runs.jsonl").write_text('{"cell": 1}\n')
-    with pytest.raises(FileError, match="no runs of a bootstrap; choose another folder"):
+    with pytest.raises(FileError, match="not runs of a bootstrap; choose another folder"):
         rfdag.bootstrap(rows, runs=2, n_jobs=1, out=tmp_path, **QUICK)
 
 
@@ -486,8 +486,8 @@ def test_a_number_of_runs(rows, runs):
         ({"sampling": "subsample", "share": 1}, "share is a number between 0 and 1 or None, not"),
         ({"sampling": "subsample", "share": "half"}, "share is a number between 0 and 1 or None, not"),
         ({"corrected": "yes"}, "corrected is True or False"),
-        ({"input": "dag"}, "draws rows, which input='dag' has none of"),
-        ({"input": "correlation", "n_samples": 50}, "draws rows, which input='correlation' has none of"),
+        ({"input": "dag"}, "draws rows, and input='dag' has none"),
+        ({"input": "correlation", "n_samples": 50}, "draws rows, and input='correlation' has none"),
         ({"n_samples": 50}, "n_samples goes with a matrix"),
         ({"blocks": True}, "leave blocks=True out"),
         ({"alpha": 2}, "alpha"),
@@ -507,7 +507,7 @@ def test_a_subsample_of_too_few_rows(rows):
 
 
 def test_a_resample_of_too_few_rows():
-    with pytest.raises(DataError, match=r"Of 30 rows .* about 19 are different ones, too few for .* 20 columns"):
+    with pytest.raises(DataError, match=r"Of 30 rows .* about 19 are distinct, too few for .* 20 columns"):
         Sampling(corrected=False).require(30, 20, Settings())
     Sampling().require(30, 20, Settings())
     Sampling(sampling="subsample").require(30, 20, Settings())
@@ -564,6 +564,12 @@ def table(rows, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("\n".join([",".join(NAMES), *(",".join(map(repr, row)) for row in rows.tolist())]))
     return path
+
+
+def test_the_command_says_which_bic_the_consensus_is_scored_by(run, table):
+    for penalty, price in (("2", "2 ln n"), ("1", "ln n")):
+        shown = run(table, "--runs", 2, "--penalty", penalty, "--restarts", 0, "--jobs", 1)
+        assert f"BIC on all rows, {price} per edge: " in " ".join(shown.output.split()), shown.output
 
 
 def test_the_command_writes_frequencies_places_and_a_consensus(run, table, tmp_path, found):

@@ -169,7 +169,7 @@ def test_warnings_and_knowledge_are_in_the_summary(shown):
         warnings.simplefilter("ignore", rfdag.errors.NumericalWarning)
         result = rfdag.learn(rows, names=[f"x{at}" for at in range(30)], knowledge={"roots": ["x0"]})
     _, lines = summary_of(shown(result))
-    assert "the one demand holds" in lines["Knowledge"]
+    assert "the one constraint holds" in lines["Knowledge"]
     assert result.warnings
     assert lines["Warning"].split()[0] == result.warnings[0].split()[0]
 

@@ -1,4 +1,4 @@
-"""Background knowledge: what it demands, what is refused, and that every way of learning obeys it."""
+"""Background knowledge: its constraints, what is refused, and that every way of learning obeys it."""
 
 from __future__ import annotations
 
@@ -161,10 +161,10 @@ def test_tetrads_text_and_json_are_read_back_as_written(tmp_path: Path) -> None:
         ({"tiers": ["ab"]}, OptionError, "A tier of knowledge is a list, not 'ab'"),
         ({"tiers": [["a"]], "forbidden_within": [2]}, OptionError, "names tier 2; there are 1"),
         ({"required": [("a", "b"), ("b", "a")]}, GraphError, "'a' → 'b' → 'a'"),
-        ({"required": [("a", "b"), ("b", "c"), ("c", "a")]}, GraphError, "circle 'a' → 'b' → 'c' → 'a'"),
+        ({"required": [("a", "b"), ("b", "c"), ("c", "a")]}, GraphError, "cycle 'a' → 'b' → 'c' → 'a'"),
         ({"required": [("a", "b")], "forbidden": [("a", "b")]}, GraphError, "it is forbidden as well"),
         ({"tiers": [["a"], ["b"]], "required": [("b", "a")]}, GraphError, "'b' is in tier 2 and 'a' in tier 1"),
-        ({"tiers": [["a"], ["b"]], "required": [("b", "u"), ("u", "a")]}, GraphError, "circle"),
+        ({"tiers": [["a"], ["b"]], "required": [("b", "u"), ("u", "a")]}, GraphError, "cycle"),
         ({"tiers": [["a", "b"]], "forbidden_within": True, "required": [("b", "a")]}, GraphError, "no edges inside"),
         ({"roots": ["a"], "required": [("b", "a")]}, GraphError, "'a' is a root"),
         ({"leaves": ["a"], "required": [("a", "b")]}, GraphError, "'a' is a leaf"),
@@ -213,7 +213,7 @@ def test_numbers_of_tiers_and_names_may_be_numpys() -> None:
 def test_what_tetrad_cannot_say_and_what_is_no_knowledge() -> None:
     with pytest.raises(OptionError, match="no roots or leaves"):
         Knowledge(roots=["a"]).to_tetrad()
-    with pytest.raises(OptionError, match="'a b'; write JSON"):
+    with pytest.raises(OptionError, match=r"'a b'\. Write JSON"):
         Knowledge(tiers=[["a b"]]).to_tetrad()
     with pytest.raises(OptionError, match="mapping of its parts"):
         Knowledge.of(3)  # type: ignore[arg-type]
@@ -430,7 +430,7 @@ def test_rule_sp_finds_the_fewest_edges_that_obey(data: st.DataObject) -> None:
     assert rfdag.learn(dag, input="dag", method="sp", knowledge=known, progress=False).dag.sum() == fewest
 
 
-def test_moves_keep_to_what_is_demanded_and_scores_stay_right() -> None:
+def test_moves_obey_the_constraints_and_scores_stay_right() -> None:
     rng = np.random.default_rng(5)
     p, n = 8, 150
     rows = simulate.sample(simulate.linear_sem(random_dag(rng, p), rng), n, rng)
@@ -488,7 +488,7 @@ def test_auto_mpg_with_its_tiers() -> None:
     assert all(record.holds for record in result.compliance)
     assert free.score <= result.score
     assert (result.cpdag == 2).sum() < (cpdag(result.dag) == 2).sum()
-    assert "all 4 demands hold" in result.summary()
+    assert "all 4 constraints hold" in result.summary()
     assert not all(record.holds for record in compliance(known, free.names, free.order, free.dag))
 
 
@@ -498,7 +498,7 @@ def test_knowledge_that_says_nothing_changes_nothing() -> None:
     for options in ({"method": "rfd"}, {"beam": 2, "restarts": 1}):
         plain = rfdag.learn(rows, n_jobs=1, progress=False, **options)
         silent = rfdag.learn(rows, n_jobs=1, progress=False, knowledge={}, **options)
-        # Over these columns the tier demands nothing, but everything goes the constrained way.
+        # Over these columns the tier constrains nothing, but the code for constraints runs.
         idle = rfdag.learn(rows, n_jobs=1, progress=False, knowledge={"tiers": [range(6)]}, **options)
         for other in (silent, idle):
             assert other.order == plain.order
@@ -528,7 +528,7 @@ def test_the_program_reads_a_file_and_tells_of_compliance(tmp_path: Path) -> Non
     call = ["learn", str(datasets.auto_mpg_path()), "--method", "rfd", "--knowledge", str(tmp_path / "known.txt")]
     shown = CliRunner().invoke(app, call)
     assert shown.exit_code == 0
-    assert "Knowledge: all 5 demands hold" in shown.output
+    assert "Knowledge: all 5 constraints hold" in shown.output
     (tmp_path / "known.txt").write_text("/knowledge\naddtemporal\n1 wieght\n")
     refused = CliRunner().invoke(app, call)
     assert refused.exit_code == 2

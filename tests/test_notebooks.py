@@ -225,9 +225,9 @@ def test_a_saved_trace_has_names_again(cars, tmp_path):
 
 
 def test_the_bic_says_that_its_price_is_not_the_textbooks(cars):
-    assert "This BIC charges 2 ln n per edge; that of textbooks, penalty=1, charges ln n." in shown(cars).text
+    assert "This BIC charges 2 ln n per edge; the textbook BIC (penalty=1) charges ln n." in shown(cars).text
     plain = rfdag.learn(datasets.auto_mpg_path(), penalty=1.0, beam=1, refine=False)
-    assert "This BIC charges ln n per edge, as that of textbooks does." in shown(plain).text
+    assert "This BIC charges ln n per edge, as the textbook BIC does." in shown(plain).text
     exact = rfdag.learn([[0, 1], [0, 0]], input="dag")
     assert "BIC" not in shown(exact).text
 

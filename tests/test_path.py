@@ -13,6 +13,7 @@ from rfdag.evidence.moments import Moments
 from rfdag.orders.margin import noise_at_the_margin
 from rfdag.orders.scores import ScoredOrder
 from rfdag.simulate import linear_sem, random_dag, sample
+from rfdag.wording import edge_price
 
 DAG = random_dag(20, degree=4, rng=2)
 ROWS = sample(linear_sem(DAG, rng=2), 300, rng=2)
@@ -37,7 +38,8 @@ def test_the_chosen_point_is_the_result(found):
     assert found.score == point.score
     assert found.dag.sum() == point.edges
     assert point.criterion == min(other.criterion for other in found.path)
-    assert f"penalty: {point.penalty:g}, chosen of 4" in str(found)
+    price = edge_price(point.penalty, found.gamma)
+    assert f"penalty: {point.penalty:g}, chosen of 4; an edge costs {price} in the BIC" in str(found)
 
 
 def test_the_criterion_is_the_extended_bic_of_the_dag(found):

@@ -140,7 +140,7 @@ def test_the_content_needs_no_more_of_the_data_than_the_summary_of_its_rows(monk
 def test_the_bic_says_that_its_price_is_not_the_textbooks(sachs):
     run = content_of(sachs)["run"]
     assert run["edge_price"] == "2 ln n"
-    assert run["bic"] == "This BIC charges 2 ln n per edge; that of textbooks, penalty=1, charges ln n."
+    assert run["bic"] == "This BIC charges 2 ln n per edge; the textbook BIC (penalty=1) charges ln n."
     plain = content_of(drawn(5, 100, method="soft", penalty=1.0, gamma=0.5, **QUICK)[2])["run"]
     assert plain["edge_price"] == "ln n + ln p"
     assert "penalty=1, gamma=0" in plain["bic"]

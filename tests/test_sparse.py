@@ -69,7 +69,7 @@ def test_partial_correlations_eliminate_as_the_dense_ones(rule, threshold, p, de
 
 @given(st.integers(2, 16), st.floats(0.1, 0.6), seeds)
 def test_scores_are_never_stale(p, density, seed):
-    """After every removal, whichever it is, the scores kept are those of an engine that scores all anew."""
+    """After every removal the scores kept up to date equal those of an engine that scores everything again."""
     generator = np.random.default_rng(seed)
     dag = random_dag(p, density, generator)
     K = sparse.csr_array(partial_of(dag, generator))

@@ -48,16 +48,16 @@ def refused(done, status, words):
 
 # Knowledge
 
-CIRCLE = [["age", "smoking"], ["smoking", "cancer"], ["cancer", "age"]]
+CYCLE = [["age", "smoking"], ["smoking", "cancer"], ["cancer", "age"]]
 WRONG = [
     ({"tiers": [["age"], ["smokng"]]}, OptionError, "names 'smokng' (nearest: 'smoking'), which the data do not have"),
     ({"roots": ["smokng"], "leaves": ["AGE"]}, OptionError, "'smokng' (nearest: 'smoking'), 'AGE' (nearest: 'age'), "),
     ({"required": [["age", "zzz"]]}, OptionError, "the columns are 'age', 'smoking', 'cancer', 'income'"),
     ({"tiers": [["age"], ["smoking", "age"]]}, OptionError, "'age' is in tiers 1 and 2"),
     ({"tiers": [["age", "age"]]}, OptionError, "Tier 1 lists 'age' more than once"),
-    ({"required": CIRCLE}, GraphError, "circle 'age' → 'smoking' → 'cancer' → 'age'"),
-    ({"required": CIRCLE[:1], "forbidden": CIRCLE[:1]}, GraphError, "it is forbidden as well. Take out one"),
-    ({"requires": CIRCLE[:1]}, OptionError, "no part 'requires'; it has 'tiers'"),
+    ({"required": CYCLE}, GraphError, "cycle 'age' → 'smoking' → 'cancer' → 'age'"),
+    ({"required": CYCLE[:1], "forbidden": CYCLE[:1]}, GraphError, "it is forbidden as well. Remove one"),
+    ({"requires": CYCLE[:1]}, OptionError, "no part 'requires'; it has 'tiers'"),
 ]
 
 
@@ -365,9 +365,9 @@ def test_columns_without_names_are_called_by_number(rows):
 
 
 def test_a_result_is_wanted(table, learnt, tmp_path):
-    words = "and a result of rfdag is wanted, which rfdag learn --out or Result.save writes"
+    words = "pass a result of rfdag, a file that rfdag learn --out or Result.save writes"
     refused(run("effect", table, "age", "cancer"), 1, words)
-    with pytest.raises(FileError, match="and a result of rfdag is wanted"):
+    with pytest.raises(FileError, match="pass a result of rfdag, a file that"):
         rfdag.load(table)
     folder = tmp_path / "out"
     folder.mkdir()

@@ -1,7 +1,7 @@
-"""What can go wrong, each with its own name.
+"""The errors that rfdag raises.
 
-Every error derives from `RfdagError`, and so from `ValueError`. A message says what was found, what is
-needed and what to do, and names the columns concerned.
+Every error derives from `RfdagError`, and so from `ValueError`. A message states what was found, what is needed and
+what to do, and names the columns concerned.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ __all__ = [
 
 
 class Message(str):
-    """A sentence that may name options: as it stands in Python's spelling, by `spelled` in that of another face.
+    """A sentence that may name options: as text in Python's spelling, by `spelled` in that of the command line.
 
-    Parts made by `keyword` stand for options.
+    Options are marked by `keyword`.
 
     >>> message = Message(f"Pass {keyword('header', False)}.")
     >>> print(message)
@@ -46,7 +46,7 @@ class Message(str):
         return message
 
     def spelled(self, spell: Callable[[str, str | None], str]) -> str:
-        """Return the sentence with each option as ``spell`` writes it, given its name and its value's code, if any."""
+        """Return the sentence with each option as ``spell`` writes it, given its name and the code of its value."""
 
         def written(found: re.Match[str]) -> str:
             name, given, value = found[1].partition("=")
@@ -59,11 +59,11 @@ class Message(str):
 
 
 _KEYWORD = re.compile("\x02([^\x02\x03]*)\x03")
-"""How a template marks an option: between two control characters, which no sentence holds."""
+"""An option in a template: marked by two control characters, which occur in no sentence."""
 
 
 def keyword(name: str, *values: object) -> str:
-    """Return an option for a `Message`: its name, or with a value the argument to pass; ``...`` is any value.
+    """Return an option for a `Message`: its name alone, or the argument with this value; ``...`` is any value.
 
     >>> print(Message(f"Pass {keyword('n_samples', ...)}, as in {keyword('n_samples', 50)}."))
     Pass n_samples=…, as in n_samples=50.
@@ -74,19 +74,19 @@ def keyword(name: str, *values: object) -> str:
 
 
 def as_argument(name: str, value: str | None) -> str:
-    """Return an option as Python spells it, given its name and its value's code."""
+    """Return an option in Python's spelling, given its name and the code of its value."""
     return name if value is None else f"{name}={value}"
 
 
 class RfdagError(ValueError):
-    """Base of all errors that rfdag raises on purpose."""
+    """Base class of all errors that rfdag raises deliberately."""
 
     def __init__(self, message: str = "") -> None:
         super().__init__(Message(message))
 
     @property
     def message(self) -> Message:
-        """The message, which can be spelled for the command line too."""
+        """The message, which can also be spelled for the command line."""
         message: Message = self.args[0]
         return message
 
@@ -96,7 +96,7 @@ class DataError(RfdagError):
 
 
 class MatrixError(RfdagError):
-    """A correlation, covariance or precision matrix is not one."""
+    """A matrix is not a valid correlation, covariance or precision matrix."""
 
 
 class GraphError(RfdagError):
@@ -104,15 +104,15 @@ class GraphError(RfdagError):
 
 
 class OptionError(RfdagError):
-    """An option has a value it cannot have."""
+    """An option has an invalid value, or contradicts another."""
 
 
 class FileError(RfdagError):
-    """A file cannot be read, or a result cannot be written."""
+    """A file cannot be read or written."""
 
 
 class NumericalError(RfdagError):
-    """The elimination lost its precision, and recomputing from the data did not help."""
+    """The elimination lost precision to rounding, and recomputing from the data did not help."""
 
 
 class DeviceError(RfdagError, RuntimeError):
@@ -120,11 +120,11 @@ class DeviceError(RfdagError, RuntimeError):
 
 
 class NumericalWarning(UserWarning):
-    """The answer stands, but rounding may have touched it."""
+    """The result is valid, but rounding may have affected it."""
 
 
 def listed(names: Iterable[object], limit: int = 5, shown: Callable[[object], str] = repr) -> str:
-    """Return names for a message: quoted, comma-separated, the rest counted.
+    """Return names for a message: quoted and comma-separated, with a count of those beyond the limit.
 
     >>> listed(["a", 3, "b"])
     "'a', 3, 'b'"
@@ -137,7 +137,7 @@ def listed(names: Iterable[object], limit: int = 5, shown: Callable[[object], st
 
 
 def as_column(name: object) -> str:
-    """Return a column for a message: its name in quotes, or its number where it has no other name.
+    """Return a column for a message: its name in quotes, or its number if it has no name.
 
     >>> as_column("age"), as_column(3)
     ("'age'", 'column 3')
@@ -146,7 +146,7 @@ def as_column(name: object) -> str:
 
 
 def as_columns(names: Iterable[object], limit: int = 5) -> str:
-    """Return columns for a message, the rest counted.
+    """Return columns for a message, with a count of those beyond the limit.
 
     >>> as_columns([1, 4]), as_columns(["a", "b", "c"], limit=2)
     ('column 1, column 4', "'a', 'b' and 1 more")
@@ -155,14 +155,14 @@ def as_columns(names: Iterable[object], limit: int = 5) -> str:
 
 
 def not_numbers(where: str, words: Mapping[Hashable, str]) -> DataError:
-    """Return the error for columns that are not numbers, given with their types; it advises by what they are.
+    """Return the error for columns that are not numbers, given with their types; its advice depends on the type.
 
     >>> print(not_numbers("These columns are", {"born": "Date"}))
-    These columns are not numbers: 'born' (Date). Turn dates into numbers, such as days since the first.
+    These columns are not numbers: 'born' (Date). Convert dates to numbers, such as days since the first.
     """
     found = listed(words, shown=lambda name: f"{as_column(name)} ({words[name]})")
     dates = [name for name, kind in words.items() if any(part in kind.lower() for part in ("date", "time", "duration"))]
-    cures = ["Turn dates into numbers, such as days since the first."] if dates else []
+    cures = ["Convert dates to numbers, such as days since the first."] if dates else []
     if len(dates) < len(words):
         cures.append("Drop text, or encode it as numbers, such as a column of 0 and 1 for each category.")
     return DataError(f"{where} not numbers: {found}. {' '.join(cures)}")

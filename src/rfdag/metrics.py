@@ -1,8 +1,7 @@
-"""How near a found graph or order is to the truth.
+"""Distances of a found graph or order from the true one.
 
-Graphs are matrices in the encoding of `rfdag.graphs`. Where a measure is about the Markov equivalence class,
-DAGs and CPDAGs are both accepted, and the CPDAG of a DAG is compared. `skeleton`, `shd` and `order_error` take sparse
-arrays too.
+Graphs are matrices in the encoding of `rfdag.graphs`. Measures of the Markov equivalence class accept both DAGs and
+CPDAGs, and compare the CPDAG of a DAG. `skeleton`, `shd` and `order_error` accept sparse arrays too.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ __all__ = [
 
 
 class SkeletonScores(NamedTuple):
-    """Adjacencies found against adjacencies true; NaN where there was nothing to count."""
+    """The adjacencies found compared with the true ones; NaN where there is nothing to count."""
 
     tpr: float
     fpr: float
@@ -42,12 +41,12 @@ class SkeletonScores(NamedTuple):
 
     @property
     def recall(self) -> float:
-        """The share of true adjacencies found: another name of ``tpr``."""
+        """The share of true adjacencies found; the same as ``tpr``."""
         return self.tpr
 
 
 class Distance(NamedTuple):
-    """A distance of Henckel, Würtheim and Maathuis' kind: mistakes, and their share of all ordered pairs."""
+    """A distance as defined by Henckel, Würtheim and Weichwald: mistakes, and their share of all ordered pairs."""
 
     normalised: float
     mistakes: int
@@ -80,10 +79,9 @@ def shd(true: ArrayLike, found: ArrayLike, compare: Literal["classes", "graphs"]
     true, found
         Graphs on the same nodes, full or sparse.
     compare
-        "classes" compares Markov equivalence classes. A graph without undirected edges is taken for a DAG then, and its
-        CPDAG is compared; any other graph is compared as it is. "graphs" compares both as they are: two DAGs edge by
-        edge, or classes that background knowledge or experiments have directed further, perhaps completely, than a
-        CPDAG is.
+        "classes" compares Markov equivalence classes: of a graph without undirected edges, taken as a DAG, the CPDAG is
+        compared, and any other graph as it is. "graphs" compares both as they are: two DAGs edge by edge, or classes in
+        which background knowledge or experiments have directed more edges, perhaps all, than in a CPDAG.
 
     Examples
     --------
@@ -117,9 +115,9 @@ def order_error(true: ArrayLike, order: ArrayLike) -> float:
 
 
 def edge_ratio(true: ArrayLike, order: ArrayLike) -> float:
-    """Return |D_π| / |D*|: edges of the minimal I-MAP that the order induces, over those of the truth.
+    """Return |D_π| / |D*|: the number of edges of the minimal I-MAP that the order induces, over that of the true DAG.
 
-    It is at least 1, and 1 iff the two are Markov equivalent: the measure of Section 5.1.
+    It is at least 1, and equal to 1 iff the two are Markov equivalent; see the paper's Section 5.1.
 
     >>> edge_ratio([[0, 0, 1], [0, 0, 1], [0, 0, 0]], order=[2, 0, 1])
     1.5
@@ -130,9 +128,9 @@ def edge_ratio(true: ArrayLike, order: ArrayLike) -> float:
 
 
 def sid(true: ArrayLike, found: ArrayLike) -> Distance:
-    """Return the structural intervention distance of two DAGs (Peters and Bühlmann), by gadjid.
+    """Return the structural intervention distance of two DAGs (Peters and Bühlmann), computed by gadjid.
 
-    Graphs of one node or none have no pairs, and their distance is 0.
+    Graphs with fewer than two nodes have distance 0.
 
     >>> sid([[0, 1], [0, 0]], [[0, 0], [1, 0]]).mistakes
     2
@@ -148,10 +146,10 @@ def sid(true: ArrayLike, found: ArrayLike) -> Distance:
 
 
 def aid(true: ArrayLike, found: ArrayLike, strategy: str = "ancestor") -> Distance:
-    """Return the adjustment identification distance of two DAGs or CPDAGs, by gadjid.
+    """Return the adjustment identification distance of two DAGs or CPDAGs, computed by gadjid.
 
-    ``strategy`` is "ancestor", "parent" or "oset": how the found graph chooses what to adjust for. Graphs of one node
-    or none have no pairs, and their distance is 0.
+    ``strategy`` is "ancestor", "parent" or "oset": how the adjustment set is read off the found graph. Graphs with
+    fewer than two nodes have distance 0.
 
     >>> aid([[0, 1], [0, 0]], [[0, 1], [0, 0]]).mistakes
     0
@@ -193,7 +191,7 @@ def _as_sparse(graph: ArrayLike) -> ArrayLike:
 
 
 def _adjacent_pairs(graph: Graph) -> NDArray[np.int64]:
-    """Return the adjacent pairs, each as one number."""
+    """Return the adjacent pairs, each encoded as one number."""
     rows, columns = graph.nonzero()
     low, high = np.minimum(rows, columns).astype(np.int64), np.maximum(rows, columns).astype(np.int64)
     pairs: NDArray[np.int64] = np.unique((low * graph.shape[0] + high)[low < high])

@@ -53,8 +53,8 @@ def random_dag(
     degree
         Expected number of neighbours of a node.
     sparse
-        Whether to return a scipy.sparse.csr_array, in time and memory that follow the number of edges. The graph is
-        drawn otherwise, so that it is another one than without, but of the same distribution.
+        Whether to return a scipy.sparse.csr_array, in time and memory proportional to the number of edges. For the same
+        seed the graph differs from the one without ``sparse``, but has the same distribution.
 
     Examples
     --------
@@ -90,17 +90,17 @@ def random_dag(
 
 
 def scale_free_dag(p: int, m: int, rng: Seed = None) -> Graph:
-    """Return a scale-free DAG: a graph of Barabási and Albert, directed by a random order.
+    """Return a scale-free DAG: a Barabási–Albert graph, directed by a random order.
 
-    Nodes come one by one and each gets m neighbours among those before it, chosen in proportion to the neighbours these
-    have; the first m + 1 nodes are a star. The causal order has nothing to do with the order in which they came.
+    Nodes are added one by one, and each gets m neighbours among the earlier ones, chosen in proportion to their
+    degrees; the first m + 1 nodes form a star. The causal order is independent of the order in which nodes are added.
 
     Parameters
     ----------
     p
         Number of nodes.
     m
-        Neighbours that a node chooses when it comes; the graph has m (p − m) edges.
+        Number of neighbours that each new node gets; the graph has m (p − m) edges.
     rng
         Seed, generator or RandomState; None is seed 0.
 
@@ -142,13 +142,13 @@ def block_dag(
     Parameters
     ----------
     sizes
-        How many nodes each block has.
+        Number of nodes of each block.
     density
         Probability of an edge within a block; give this or ``degree``.
     rng
         Seed, generator or RandomState; None is seed 0.
     degree
-        Expected number of neighbours of a node; in blocks too small for that, all nodes are adjacent.
+        Expected number of neighbours of a node; blocks too small for that are complete.
 
     Examples
     --------
@@ -170,9 +170,9 @@ def block_dag(
 
 
 def dense_dag(K: int) -> Graph:
-    """Return the paper's B_K: a complete DAG on K(K−1)/2 nodes, each with its own pair of K sources.
+    """Return the paper's B_K: a complete DAG on K(K−1)/2 nodes, each a child of its own pair of K sources.
 
-    Nodes 0 … K−1 are the sources. The graph has O(K⁴) edges and is yet recovered exactly by RFD.
+    Nodes 0 … K−1 are the sources. Although the graph has O(K⁴) edges, RFD recovers it exactly.
 
     >>> dense_dag(2)
     array([[0, 0, 1],
@@ -194,7 +194,7 @@ def dense_dag(K: int) -> Graph:
 class LinearSEM:
     """A linear Gaussian structural equation model: x_j = Σ_i weights[i, j] x_i + Normal(0, variances[j]).
 
-    ``weights`` is a matrix, or a csr_array for a sparse graph; then ``dag`` and ``precision()`` are sparse too.
+    ``weights`` is a matrix, or a csr_array for a sparse graph; ``dag`` and ``precision()`` are then sparse too.
     """
 
     weights: Floats
@@ -253,9 +253,9 @@ def linear_sem(
     rng
         Seed, generator or RandomState; None is seed 0.
     weights
-        Least and greatest size of a weight; the sign is random. The default is the paper's.
+        Smallest and largest absolute weight; the sign is random. The default is the paper's.
     variances
-        Variance of each node's noise, one number for all or one for each.
+        Noise variance of each node, one number for all or one per node.
 
     Examples
     --------
@@ -283,19 +283,19 @@ def linear_sem(
 def standardise(sem: LinearSEM, r2: ArrayLike | None = None) -> LinearSEM:
     """Return the model in which every variable is scaled to variance 1 before it acts on others.
 
-    In a model as drawn, variances and the share of them that others explain grow along the causal order and give it
-    away (Reisach et al.); scaling the finished columns removes the first trace, scaling each variable while the model
-    is built removes most of the second. The signs of the weights and the ratios of those into the same variable are
-    kept.
+    In a model as drawn, the variances and the share explained by other variables (R²) increase along the causal order
+    and so reveal it (Reisach et al.). Scaling the finished columns removes the first clue; scaling each variable while
+    the model is built removes most of the second. The signs of the weights, and the ratios of weights into the same
+    variable, are kept.
 
     Parameters
     ----------
     sem
         The model.
     r2
-        Share of its variance that a variable's parents are to explain, one number for all or one for each, between
-        0 and 1; it is ignored where there are no parents. None keeps the noise and the weights in the proportion they
-        have in ``sem``: the internally standardised model (iSCM) of Ormaniec et al.
+        Share of a variable's variance that its parents explain, one number for all or one per variable, between 0 and
+        1; ignored for variables without parents. None keeps noise and weights in the same proportion as in ``sem``: the
+        internally standardised model (iSCM) of Ormaniec et al.
 
     Examples
     --------
@@ -337,7 +337,7 @@ def standardise(sem: LinearSEM, r2: ArrayLike | None = None) -> LinearSEM:
 
 
 def sample(sem: LinearSEM, n: int, rng: Seed = None) -> Floats:
-    """Return n independent rows drawn from the model; of a sparse one, in memory column by column.
+    """Return n independent rows drawn from the model; those of a sparse model are stored column by column.
 
     >>> sample(linear_sem([[0, 1], [0, 0]]), 3).shape
     (3, 2)
@@ -356,7 +356,7 @@ def sample(sem: LinearSEM, n: int, rng: Seed = None) -> Floats:
 
 def _sample_sparse(sem: LinearSEM, n: int, generator: np.random.Generator) -> Floats:
     by_child = csc_array(sem.weights)
-    # One variable after the other: whole columns at a time, which have to lie together for that.
+    # Variables are computed one after the other, so columns are kept contiguous.
     columns = generator.standard_normal((len(sem.variances), n))
     columns *= np.sqrt(sem.variances)[:, None]
     for node in topological_order(sem.dag).tolist():
@@ -383,7 +383,7 @@ def sparse_random_dag(sizes: ArrayLike, densities: ArrayLike, generator: np.rand
         assert len(b) == 0 or int(b.max()) < size
         low.append(offset + numbers - b * (b - 1) // 2)
         high.append(offset + b)
-    # A random numbering both mixes the blocks and makes the causal order a random one.
+    # A random numbering mixes the blocks and makes the causal order random.
     label = generator.permutation(p)
     rows, columns = label[np.concatenate(low)], label[np.concatenate(high)]
     dag = csr_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(p, p))
@@ -392,7 +392,7 @@ def sparse_random_dag(sizes: ArrayLike, densities: ArrayLike, generator: np.rand
 
 
 def _distinct(count: int, chosen: int, generator: np.random.Generator) -> NDArray[np.int64]:
-    """Return ``chosen`` different numbers below ``count``, each set of them equally likely."""
+    """Return ``chosen`` distinct numbers below ``count``; all such sets are equally likely."""
     if chosen > count // 2:
         return np.sort(generator.permutation(count)[:chosen])
     found = np.unique(generator.integers(0, max(count, 1), chosen))

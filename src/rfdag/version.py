@@ -1,4 +1,4 @@
-"""The version of what computes a result: the package's number, and a digest of the sources behind it."""
+"""The version of the code that computes results: the package's version, and a digest of the sources."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ AROUND = (
     "studies",
     "wording.py",
 )
-"""Parts of the package that call on what computes a result, or show and carry on what it found."""
+"""Parts of the package that do not affect results: they run the computation, or show and export what it found."""
 
 SOURCES = (".py", ".cu")
 
 
 @functools.cache
 def own_version() -> str:
-    """Return rfdag's version with a digest of its sources, since an edited checkout may find something else.
+    """Return rfdag's version with a digest of its sources, since an edited checkout may give other results.
 
     >>> own_version().startswith(rfdag.__version__ + "+")
     True

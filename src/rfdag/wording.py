@@ -1,4 +1,4 @@
-"""Words for numbers and for misspelt names, the same everywhere."""
+"""Wording shared by messages: counts, lists of alternatives, the BIC, misspelt names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rfdag.errors import listed
 
 
 def counted(count: int, noun: str) -> str:
-    """Return a number of things.
+    """Return a number with its noun, in the singular or plural.
 
     >>> counted(1, "edge"), counted(2, "edge")
     ('1 edge', '2 edges')
@@ -18,7 +18,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def alternatives(words: Sequence[str]) -> str:
-    """Return words of which one is meant.
+    """Return words separated by commas, the last by "or".
 
     >>> alternatives(["a"]), alternatives(["a", "b", "c"])
     ('a', 'a, b or c')
@@ -37,22 +37,22 @@ def edge_price(penalty: float, gamma: float = 0.0) -> str:
 
 
 def bic_explained(penalty: float, gamma: float = 0.0) -> str:
-    """Return a sentence that says which BIC is meant, as the default is not the one of textbooks.
+    """Return a sentence that states which BIC is meant, as the default differs from the textbook's.
 
     >>> bic_explained(2.0)
-    'This BIC charges 2 ln n per edge; that of textbooks, penalty=1, charges ln n.'
+    'This BIC charges 2 ln n per edge; the textbook BIC (penalty=1) charges ln n.'
     >>> bic_explained(1.0)
-    'This BIC charges ln n per edge, as that of textbooks does.'
+    'This BIC charges ln n per edge, as the textbook BIC does.'
     """
     price = edge_price(penalty, gamma)
     if price == "ln n":
-        return "This BIC charges ln n per edge, as that of textbooks does."
+        return "This BIC charges ln n per edge, as the textbook BIC does."
     textbook = "penalty=1, gamma=0" if gamma else "penalty=1"
-    return f"This BIC charges {price} per edge; that of textbooks, {textbook}, charges ln n."
+    return f"This BIC charges {price} per edge; the textbook BIC ({textbook}) charges ln n."
 
 
 def nearest(name: object, names: Iterable[Hashable]) -> Hashable | None:
-    """Return which of the names is spelt most like this one, whatever the case of its letters; None if none is.
+    """Return the name with the most similar spelling, ignoring case; None if no name is similar.
 
     >>> nearest("MPG", ["mg", "mpg"]), nearest("wieght", ["weight"]), nearest("foo", ["bar"])
     ('mpg', 'weight', None)
@@ -63,7 +63,7 @@ def nearest(name: object, names: Iterable[Hashable]) -> Hashable | None:
 
 
 def with_nearest(unknown: Iterable[Hashable], names: Iterable[Hashable]) -> str:
-    """Return names that nothing has, each with the one that may be meant.
+    """Return unknown names, each with the known name nearest in spelling, if any.
 
     >>> with_nearest(["wieght", "MPG", "foo"], ["mpg", "weight"])
     "'wieght' (nearest: 'weight'), 'MPG' (nearest: 'mpg'), 'foo'"
@@ -78,7 +78,7 @@ def with_nearest(unknown: Iterable[Hashable], names: Iterable[Hashable]) -> str:
 
 
 def without_middle(text: str, longest: int, tail: int | None = None) -> str:
-    """Return a text in at most so many letters, without its middle if need be; ``tail`` of them are its end's.
+    """Return a text shortened to ``longest`` characters by omitting its middle; the last ``tail`` are kept.
 
     >>> without_middle("rain", 9), without_middle("temperature_north", 9)
     ('rain', 'temp…orth')

@@ -89,7 +89,7 @@ def test_elimination_graph_contains_the_moral_subgraph(case):
 def test_moral_subgraph_is_the_elimination_graph_on_chordal_graphs_in_a_perfect_order(p, seed, density):
     """A random chordal graph, built so that 0, 1, … is a perfect elimination order, directed against it.
 
-    Each node's later neighbours are joined, so the DAG has no v-structure and its skeleton is its moral graph.
+    Each node's later neighbours are adjacent, so the DAG has no v-structure and its skeleton is its moral graph.
     """
     generator = np.random.default_rng(seed)
     chordal = np.triu(generator.random((p, p)) < density, 1)

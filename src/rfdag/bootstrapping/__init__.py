@@ -1,4 +1,4 @@
-"""How sure the edges are: the same search on rows drawn anew.
+"""How certain the edges are: the same search on resampled rows.
 
 In: data and the options of `rfdag.learn`. Out: `Bootstrap`, with frequencies of edges, directions and ancestors.
 """

@@ -1,4 +1,4 @@
-"""One DAG from how often many equivalence classes had each arrow and each open edge."""
+"""One DAG from the frequencies of directed and undirected edges over many equivalence classes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Flags = NDArray[np.bool_]
 
 
 def require_threshold(threshold: object) -> None:
-    """Raise unless this is a share of runs that a pair may reach."""
+    """Raise unless this is a share of the runs, above 0 and at most 1."""
     if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 < float(threshold) <= 1:
         raise OptionError(f"{keyword('threshold')} is a share of the runs above 0, up to 1, not {threshold!r}.")
 
@@ -24,12 +24,12 @@ def require_threshold(threshold: object) -> None:
 def consensus_dag(
     arrows: Floats, lines: Floats, places: Floats, threshold: float, before: Flags | None = None
 ) -> Graph:
-    """Return a DAG with the pairs that were joined at least as often as the threshold.
+    """Return a DAG with the pairs whose frequency of being adjacent reaches the threshold.
 
-    A pair becomes an arrow if that is at least as frequent as an open edge between the two, from the most frequent one
-    downwards. An arrow that would close a circle is left open, or out if nobody had the pair in any other way. The open
-    edges are then directed so that they make no v-structure which the arrows do not make, since nobody had those; where
-    that cannot be, they make few.
+    A pair is directed if that direction is at least as frequent as an undirected edge between the two, starting with
+    the most frequent one. An arrow that would close a cycle becomes undirected, or is left out if no run had the pair
+    in any other way. The undirected edges are then directed without creating new v-structures, since no run had those;
+    where that is impossible, with few.
 
     Parameters
     ----------
@@ -38,15 +38,15 @@ def consensus_dag(
     lines
         At (i, j) the frequency of i – j; symmetric.
     places
-        The usual place of each variable in the order; it decides where nothing else does.
+        The typical place of each variable in the order; it decides where nothing else does.
     threshold
         The least frequency of a pair.
     before
-        Whether i must come before j, at (i, j), with all that follows from it.
+        Whether i must precede j, at (i, j); transitively closed.
 
     Examples
     --------
-    A chain whose directions are open does not become a collider:
+    A chain of undirected edges does not become a collider:
 
     >>> lines = np.array([[0, 1.0, 0], [1.0, 0, 1.0], [0, 1.0, 0]])
     >>> consensus_dag(np.zeros((3, 3)), lines, places=np.array([1.0, 3.0, 2.0]), threshold=0.5)
@@ -63,21 +63,21 @@ def consensus_dag(
 def _decided(
     arrows: Floats, lines: Floats, places: Floats, threshold: float, before: Flags | None
 ) -> tuple[Flags, Flags]:
-    """Return which pairs are arrows, free of circles, and which are open."""
+    """Return which pairs are directed, without cycles, and which are undirected."""
     p = len(arrows)
-    # What should be equal may differ in the last digit.
+    # Equal frequencies may differ in the last digit.
     arrows, lines = arrows.round(12), lines.round(12)
-    joined = arrows + arrows.T + lines >= threshold - 1e-12
-    clear = joined & (arrows >= lines) & (arrows >= arrows.T) & (arrows > 0)
+    adjacent = arrows + arrows.T + lines >= threshold - 1e-12
+    clear = adjacent & (arrows >= lines) & (arrows >= arrows.T) & (arrows > 0)
     sources, targets = np.nonzero(clear)
-    directed, undirected = np.zeros((p, p), bool), joined & ~clear & ~clear.T
+    directed, undirected = np.zeros((p, p), bool), adjacent & ~clear & ~clear.T
     reach = np.eye(p, dtype=bool)
     if before is not None:
         reach |= before
     for at in np.lexsort((targets, sources, places[sources] - places[targets], -arrows[sources, targets])):
         i, j = sources[at], targets[at]
         if directed[j, i]:
-            # Both ways were as frequent, and the other came first.
+            # Both directions were equally frequent, and the other was taken first.
             continue
         if not reach[j, i]:
             directed[i, j] = True
@@ -88,14 +88,14 @@ def _decided(
 
 
 def _sinks(directed: Flags, undirected: Flags, places: Floats, before: Flags | None) -> Iterator[tuple[int, Flags]]:
-    """Yield variables, each a sink among those left, with who is left.
+    """Yield variables, each a sink among those that remain, and which variables remain then.
 
-    This is Dor and Tarsi's construction (1992), which finds an extension without new v-structures where there is one;
-    where there is none, the sink that makes the fewest is taken. Of several, it is the one with the last place.
+    This is Dor and Tarsi's construction (1992), which finds an extension without new v-structures if there is one. If
+    there is none, the sink that creates the fewest is taken. Ties go to the variable with the last place.
     """
     left = np.ones(len(directed), bool)
     adjacent = directed | directed.T | undirected
-    # A copy: the arrows that are added meanwhile point at those who have left.
+    # A copy: arrows that the caller adds meanwhile point at variables already yielded.
     follows = directed.copy() if before is None else directed | before
 
     def new_colliders(node: int) -> int:

@@ -1,4 +1,4 @@
-"""What many runs on rows drawn anew agree on: how often each edge, direction and ancestor was found, and where."""
+"""What runs on resampled rows agree on: frequencies of edges, directions and ancestors, and places in the order."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ Integers = NDArray[np.int64]
 FORMAT = "rfdag-bootstrap"
 VERSION = 1
 SURE = 0.9
-"""Frequency from which a summary calls an edge frequent."""
+"""Frequency from which a summary lists an edge."""
 
 
 class Pair(NamedTuple):
-    """Two variables that some run joined; the more frequent direction is source → target."""
+    """Two variables that are adjacent in some run; the more frequent direction is source → target."""
 
     source: Hashable
     target: Hashable
     frequency: float
-    """Share of the runs that joined them in any way."""
+    """Share of the runs in which they are adjacent."""
     forward: float
     """Share of the runs whose equivalence class has source → target."""
     backward: float
     """Share of the runs whose equivalence class has target → source."""
     undirected: float
-    """Share of the runs whose equivalence class leaves the direction open."""
+    """Share of the runs whose equivalence class has source – target, undirected."""
 
 
 class Rank(NamedTuple):
@@ -58,7 +58,7 @@ class Rank(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Bootstrap(ShownInNotebooks):
-    """How often runs on rows drawn anew found each edge, direction and ancestor, and where each variable stood.
+    """How often runs on resampled rows found each edge, direction and ancestor, and the place of each variable.
 
     Row and column i of a matrix belong to the i-th of `names`.
 
@@ -77,7 +77,7 @@ class Bootstrap(ShownInNotebooks):
     undirected
         Number of runs whose equivalence class has i – j.
     ancestors
-        Number of runs in which arrows of the equivalence class lead from i to j.
+        Number of runs whose equivalence class has a directed path from i to j.
     places
         (runs, p) the place of each variable in an order of each run, from 1.
     """
@@ -102,25 +102,25 @@ class Bootstrap(ShownInNotebooks):
 
     @cached_property
     def edge_frequency(self) -> Floats:
-        """The share of runs that joined i and j, in either direction; symmetric."""
+        """The share of runs in which i and j are adjacent; symmetric."""
         return _frozen((self.directed + self.directed.T + self.undirected) / self.runs)
 
     @cached_property
     def direction_frequency(self) -> Floats:
-        """The share of runs with i → j, where an edge left open by the equivalence class counts half each way.
+        """The share of runs with i → j, where an undirected edge of the equivalence class counts half each way.
 
-        Both directions together are the edge's frequency.
+        The two directions add up to the edge's frequency.
         """
         return _frozen((self.directed + self.undirected / 2) / self.runs)
 
     @cached_property
     def compelled_frequency(self) -> Floats:
-        """The share of runs whose equivalence class has i → j; edges left open do not count."""
+        """The share of runs whose equivalence class has i → j; undirected edges do not count."""
         return _frozen(self.directed / self.runs)
 
     @cached_property
     def ancestor_frequency(self) -> Floats:
-        """The share of runs in which arrows of the equivalence class lead from i to j; edges left open lead nowhere."""
+        """The share of runs whose equivalence class has a directed path from i to j; undirected edges do not count."""
         return _frozen(self.ancestors / self.runs)
 
     @cached_property
@@ -132,7 +132,7 @@ class Bootstrap(ShownInNotebooks):
 
     @cached_property
     def pairs(self) -> tuple[Pair, ...]:
-        """Every pair that some run joined, the most frequent first."""
+        """Every pair that is adjacent in some run, the most frequent first."""
         often = np.triu(self.edge_frequency, 1)
         rows = [self._pair(i, j) for i, j in np.argwhere(often > 0).tolist()]
         return tuple(sorted(rows, key=lambda pair: -pair.frequency))
@@ -145,12 +145,12 @@ class Bootstrap(ShownInNotebooks):
         return Pair(self.names[i], self.names[j], *shares)
 
     def consensus(self, threshold: float = 0.5) -> Graph:
-        """Return a DAG with the pairs that at least this share of the runs joined.
+        """Return a DAG with the pairs that are adjacent in at least this share of the runs.
 
-        A pair is directed as most of the runs had it. Where most left it open, it is directed so that no v-structure
-        arises, if that can be: as in any member of an equivalence class, the direction is then a choice like any other.
-        An arrow that would close a circle with more frequent ones is turned round if some run had the pair so, and else
-        left out. The knowledge of the plain run holds.
+        A pair gets the direction that most runs found. If most left it undirected, it is directed so that no new
+        v-structure arises, where possible; as in any member of an equivalence class, that direction is arbitrary. An
+        arrow that would close a cycle with more frequent ones is reversed if some run had the pair that way, and left
+        out otherwise. The knowledge of the plain run holds.
         """
         require_threshold(threshold)
         medians = np.array([rank.median for rank in self.ranks])
@@ -164,7 +164,7 @@ class Bootstrap(ShownInNotebooks):
         return exports.frame_of(Pair._fields, self.pairs, backend)
 
     def to_json(self, *, moments: bool | None = None) -> str:
-        """Return all of it as JSON text; ``moments`` is that of `Result.to_json`."""
+        """Return the bootstrap as JSON text; ``moments`` is that of `Result.to_json`."""
         keep = len(self.names) <= SAVE_MOMENTS_UP_TO if moments is None else moments
         content = {
             "format": FORMAT,
@@ -213,10 +213,10 @@ class Bootstrap(ShownInNotebooks):
     def summary(self, limit: int = 20) -> str:
         """Return a few lines of text: what was drawn, and the most frequent edges."""
         frequent = [pair for pair in self.pairs if pair.frequency >= SURE]
-        open_ = sum(max(pair.forward, pair.backward) < pair.frequency / 2 for pair in frequent)
+        undirected = sum(max(pair.forward, pair.backward) < pair.frequency / 2 for pair in frequent)
         lines = [
             f"rfdag bootstrap: {counted(self.runs, 'run')}, {len(self.names)} variables, {drawn_in_words(self)}",
-            f"edges in {SURE:.0%} of the runs or more: {len(frequent)}, of which {open_} mostly without direction; the "
+            f"edges in {SURE:.0%} of the runs or more: {len(frequent)}, of which {undirected} mostly undirected; the "
             f"plain run has {int(self.result.dag.sum())}",
         ]
         for pair in frequent[:limit]:
@@ -228,7 +228,7 @@ class Bootstrap(ShownInNotebooks):
 
 
 def drawn_in_words(bootstrap: Bootstrap) -> str:
-    """Say which rows each run had."""
+    """Return which rows each run was given, in words."""
     rows = bootstrap.result.n_samples
     assert rows is not None
     if bootstrap.sampling.sampling == "subsample":

@@ -1,4 +1,4 @@
-"""Rows drawn at random from a table, and the moments of such a draw."""
+"""Rows drawn at random from a table, and their moments."""
 
 from __future__ import annotations
 
@@ -17,23 +17,22 @@ from rfdag.options import Options, option, options
 from rfdag.orders import tuning
 
 HALF = 0.5
-"""The part of the rows that a subsample has unless given."""
+"""The default share of the rows in a subsample."""
 
 DRAWS = 100
-"""How often rows are drawn for one run before it is given up."""
+"""How often rows are drawn for one run before it fails."""
 
 STILL = 1e-10
-"""Standard deviation, in units of that of all rows, up to which a column does not vary."""
+"""Standard deviation, in units of that of all rows, up to which a column counts as constant."""
 
 
 @options
 class Sampling(Options):
     """How the rows of a run are drawn, and how many they count for.
 
-    With replacement, rows come several times, and a correlation strays from the truth twice: once with the data and
-    once with the draw. Its variance is then 2/n, that of n/2 fresh rows, which is also Kish's effective number
-    (Σc)²/Σc² of rows that count c times. ``corrected`` uses that number instead of n; a subsample, which has no row
-    twice, is worth its size in any case.
+    When rows are drawn with replacement, a correlation has two sources of error: the data and the draw. Its variance is
+    about 2/n, that of n/2 new rows, which is also Kish's effective sample size (Σc)²/Σc² of rows that count c times.
+    ``corrected`` uses that number instead of n; a subsample has no row twice and counts in full in any case.
     """
 
     sampling: Literal["resample", "subsample"] = option(
@@ -55,7 +54,7 @@ class Sampling(Options):
     )
 
     def check(self) -> None:
-        """Raise where the options do not go together."""
+        """Raise if the options contradict each other."""
         if self.share is not None and self.sampling == "resample":
             raise OptionError(
                 f"{keyword('share', self.share)} belongs to {keyword('sampling', 'subsample')}; a resample has all "
@@ -63,11 +62,11 @@ class Sampling(Options):
             )
 
     def size(self, rows: int) -> int:
-        """Return how many of so many rows a run draws."""
+        """Return how many rows a run draws from this many."""
         return rows if self.sampling == "resample" else round((self.share or HALF) * rows)
 
     def counts(self, rows: int, generator: np.random.Generator) -> NDArray[np.int64]:
-        """Return how often a run has each row.
+        """Return how often each row is drawn for a run.
 
         >>> Sampling(sampling="subsample").counts(6, np.random.default_rng(0)).sum()
         np.int64(3)
@@ -94,7 +93,7 @@ class Sampling(Options):
         inverted = estimation.chosen(worth, columns, any_rows=method.any_rows) == "sample"
         if self.sampling == "resample" and different < tuning.FEW_ROWS_PER_COLUMN * columns and inverted:
             raise DataError(
-                f"Of {rows} rows drawn with replacement about {different} are different ones, too few for partial "
+                f"Of {rows} rows drawn with replacement about {different} are distinct, too few for partial "
                 f"correlations of {columns} columns. Pass {keyword('corrected', True)} or "
                 f"{keyword('sampling', 'subsample')}, which count fewer rows, or at most "
                 f"{int(different / tuning.FEW_ROWS_PER_COLUMN)} columns."
@@ -116,7 +115,7 @@ def drawn_moments(
 ) -> Moments:
     """Return the moments of rows drawn from standardised ones, with the columns in the given order.
 
-    A draw in which some column does not vary holds nothing about that column, and is repeated.
+    A draw in which some column is constant contains no information on that column, and is repeated.
 
     Examples
     --------
@@ -137,12 +136,12 @@ def drawn_moments(
             return Moments(labels, sampling.worth(counts), factor / norms, means, norms / math.sqrt(total - 1))
     raise DataError(
         f"{as_columns(labels[at] for at in np.flatnonzero(still))} did not vary among the rows of {DRAWS} draws. "
-        "Drop columns in which nearly all rows are alike, or draw a larger share."
+        "Drop columns in which nearly all values are equal, or draw a larger share."
     )
 
 
 def _mean_and_factor(values: Floats, columns: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Return the weighted means, and R of a QR decomposition of the centred rows, each as often as it counts.
+    """Return the weighted means, and R of a QR decomposition of the centred rows, each repeated by its count.
 
     A row that counts c times enters once, times √c: the cross-product is the same, and a third of the work is saved.
     """

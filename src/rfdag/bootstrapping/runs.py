@@ -1,4 +1,4 @@
-"""The same search on rows drawn anew, many times: how much of a result is the data's, and how much the draw's."""
+"""The same search on resampled rows, many times: how much of a result is due to the sample."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from rfdag.runtime.randomness import seed_from
 from rfdag.runtime.threads import thread_count
 
 UNFIT = (DataError, MatrixError, NumericalError)
-"""Errors that rows may be the cause of, and other rows the cure."""
+"""Errors that the drawn rows may cause, and that another draw may avoid."""
 
 JOURNAL = "runs.jsonl"
 """The file in a folder that keeps the runs."""
@@ -74,7 +74,7 @@ def bootstrap(
     progress: bool | Callable[[float], None] | None = None,
     **options: Any,
 ) -> Bootstrap:
-    """Learn again from rows drawn anew, and count how often each edge, direction and ancestor is found.
+    """Learn again from resampled rows, and count how often each edge, direction and ancestor is found.
 
     Parameters
     ----------
@@ -83,9 +83,9 @@ def bootstrap(
     runs
         How many times rows are drawn.
     method
-        As in `rfdag.learn`, for the plain run and all others. Unless ``beam`` or a method object is given, the runs of
-        method "soft" but the plain one have beams of width 8 only: once orders are refined, wider ones seldom find
-        better, and this saves half of the time.
+        As in `rfdag.learn`, for the plain run and all others. Unless ``beam`` or a method object is given, method
+        "soft" uses beams of width 8 in all runs but the plain one: as orders are refined afterwards, wider beams seldom
+        find better ones, and this halves the time.
     sampling
         {sampling}
     share
@@ -103,22 +103,22 @@ def bootstrap(
     time_limit
         As in `rfdag.learn`, for each run; answers then vary.
     n_jobs
-        How many runs at once, each with one thread; None or −1 is one per core. With None inside
-        ``joblib.parallel_config`` for more than one job, that decides, as in ``with parallel_config("dask"):`` for a
-        cluster.
+        How many runs are computed at once, each with one thread; None or −1 is one per core. With None, an active
+        ``joblib.parallel_config`` for more than one job takes precedence, as in ``with parallel_config("dask"):`` for
+        a cluster.
     random_state
-        Seed of all runs, each of which has its own: they depend neither on how many there are nor on which process runs
-        them. None is 0 for the draws. The plain run gets it as `rfdag.learn` does.
+        Seed from which each run derives its own: a run depends neither on the number of runs nor on the process that
+        computes it. None is 0 for the draws. The plain run uses it as `rfdag.learn` does.
     device
         As in `rfdag.learn`.
     out
-        A folder that keeps every run as soon as it is complete. The same call goes on from there, with more runs if you
-        ask for more; runs of other data, options or versions stay there and are not used.
+        A folder in which every run is saved as soon as it is complete. The same call resumes from there, with more runs
+        if you ask for more; runs of other data, options or versions stay there and are not used.
     progress
         As in `rfdag.learn`.
     **options
-        Options of the method, the description and the estimation, flat, as in `rfdag.learn`. (``runs`` of method "gsp"
-        goes into the method: ``method=rfdag.Gsp(runs=5)``.)
+        Options of the method, the description and the estimation, as in `rfdag.learn`. (Pass ``runs`` of method "gsp"
+        in the method: ``method=rfdag.Gsp(runs=5)``.)
 
     Returns
     -------
@@ -173,11 +173,11 @@ def bootstrap(
             device=device,
             progress=False,
         )
-        _go_on_unless_interrupted(result)
+        _raise_if_interrupted(result)
         assert result.moments is not None
         plan = _Plan(table.names, drawn, running.random_state or 0, settings, result.knowledge)
         todo = _Todo.of(plan, table, int(runs), out)
-        report = bar.stage("Learning from rows drawn anew")
+        report = bar.stage("Learning from resampled rows")
         report(len(todo.found) / runs)
         for number, found in _found(plan, standardised(table.values, result.moments), todo.numbers, n_jobs):
             todo.keep(number, found)
@@ -186,11 +186,11 @@ def bootstrap(
 
 
 def _of_rows(settings: Settings) -> Settings:
-    """Return the settings of the plain run; all go with data in memory, and frequencies are p × p matrices."""
+    """Return the settings of the plain run; raise for input without rows, and for blocks: frequencies are p × p."""
     kind = settings.description.input
     if kind != "data":
         raise OptionError(
-            f"A bootstrap draws rows, which {keyword('input', kind)} has none of; pass data, one row per sample."
+            f"A bootstrap draws rows, and {keyword('input', kind)} has none. Pass data, one row per sample."
         )
     if settings.estimation.blocks is True:
         raise OptionError(f"A bootstrap counts all pairs of columns; leave {keyword('blocks', True)} out.")
@@ -198,13 +198,13 @@ def _of_rows(settings: Settings) -> Settings:
 
 
 def _with_narrow_beams(settings: Settings) -> Settings:
-    """Return the settings of the runs: like those of the plain one, with narrow beams."""
+    """Return the settings of the resampled runs: those of the plain run with narrow beams."""
     return replace(settings, method=settings.method.with_beam(settings.method.beam_width))
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """What all runs share, but for the rows."""
+    """Everything that the runs have in common, except the rows."""
 
     names: tuple[Hashable, ...]
     sampling: Sampling
@@ -215,28 +215,28 @@ class _Plan:
     def run(self, values: Floats, number: int) -> Found:
         """Draw rows, learn from them, and return what was found.
 
-        Columns are shuffled, so that what ties are decided by is chance, in every run another, and not the place of a
-        column in the table.
+        Columns are shuffled, so that ties are broken at random in every run, and not by the place of a column in the
+        table.
         """
         generator = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(number,)))
         columns = generator.permutation(len(self.names))
-        demands = (self.knowledge or Knowledge()).constraints([self.names[at] for at in columns])
-        constraints = demands if self.knowledge else None
+        known = (self.knowledge or Knowledge()).constraints([self.names[at] for at in columns])
+        constraints = known if self.knowledge else None
         for draw in range(DRAWS):
             moments = drawn_moments(values, self.names, columns, self.sampling, generator)
             try:
                 learnt = self._learn(moments, constraints, generator)
                 break
             except UNFIT:
-                # The plain run went well, so it is these rows that do not do: too few different ones, say.
+                # The plain run succeeded, so these rows are the problem: too few distinct ones, for example.
                 if draw == DRAWS - 1:
                     raise
         place = np.argsort(columns)
         classes = oriented_class(learnt.dag, constraints)
         classes = classes[np.ix_(place, place)]
-        # Some order that fits the DAG and what is known, so that a place nothing decides is anywhere.
-        wish = generator.permutation(len(self.names))
-        order = columns[demands.arrange(place[wish], learnt.dag)]
+        # A random order that fits the DAG and the knowledge, so that undetermined places are spread evenly.
+        preferred = generator.permutation(len(self.names))
+        order = columns[known.arrange(place[preferred], learnt.dag)]
         return {
             "directed": np.argwhere(classes == 1).tolist(),
             "undirected": np.argwhere(np.triu(classes == 2)).tolist(),
@@ -257,53 +257,53 @@ class _Plan:
         method.require_rows(moments.n_samples, len(moments.names), run.estimation)
         with reporting_problems(running.device), naming_lost_precision(moments):
             learnt = placed(moments, running.device).learn(method, run)
-        _go_on_unless_interrupted(learnt)
+        _raise_if_interrupted(learnt)
         return learnt
 
 
-def _go_on_unless_interrupted(found: Learnt | Result) -> None:
-    """Raise if a search was interrupted: it returns the best it has, which must not be counted or gone on from."""
+def _raise_if_interrupted(found: Learnt | Result) -> None:
+    """Raise if a search was interrupted: its best result so far must not be counted or built on."""
     if found.interrupted:
         raise KeyboardInterrupt
 
 
 def _found(plan: _Plan, values: Floats, numbers: Sequence[int], n_jobs: int | None) -> Iterator[tuple[int, Found]]:
-    """Run these numbers of a plan, side by side, and yield each with what it found, as they complete."""
+    """Compute these runs of a plan in parallel, and yield each with what it found, as they complete."""
     from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend
 
     if not numbers:
         return
     configured = n_jobs is None and get_active_backend()[1] not in (None, 1)
-    side_by_side = Parallel(
+    parallel = Parallel(
         n_jobs=None if configured else thread_count(n_jobs),
         return_as="generator_unordered",
-        # A batch of one: a run is to be kept when it completes, not when its neighbours do.
+        # A batch of one: a run is saved when it completes, not when others of its batch do.
         batch_size=1,
-        # Bytes from which processes share the rows in a file, rather than get them anew with every run.
+        # Bytes from which processes share the rows in a file instead of receiving them with every run.
         max_nbytes=10_000,
     )
-    yield from side_by_side(delayed(_run)(plan, values, number) for number in numbers)
+    yield from parallel(delayed(_run)(plan, values, number) for number in numbers)
 
 
 def _run(plan: _Plan, values: Floats, number: int) -> tuple[int, Found]:
     from threadpoolctl import threadpool_limits
 
-    # As many runs go on at once as there are cores.
+    # There are already as many runs at once as cores.
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", NumericalWarning)
         try:
             return number, plan.run(values, number)
         except UNFIT as problem:
             raise type(problem)(
-                f"{problem.message.template} This happened in run {number} of a bootstrap, with the rows that it "
-                f"drew; a larger share of the rows ({keyword('sampling', 'subsample')}), or fewer columns, may help."
+                f"{problem.message.template} This happened in run {number} of a bootstrap, with the rows drawn for "
+                f"it; a larger share of the rows ({keyword('sampling', 'subsample')}), or fewer columns, may help."
             ) from None
 
 
 @dataclass(frozen=True)
 class _Todo:
-    """The runs that are known, those that are not, and the journal that keeps them, if there is one."""
+    """The runs already done, those still to do, and the journal that saves them, if there is one."""
 
     found: dict[int, Found]
     numbers: list[int]
@@ -312,7 +312,7 @@ class _Todo:
 
     @classmethod
     def of(cls, plan: _Plan, table: Table, runs: int, out: str | Path | None) -> _Todo:
-        """Return what a folder does not hold yet of so many runs of a plan."""
+        """Return what is left to do of this many runs of a plan, given those saved in a folder."""
         if out is None:
             return cls({}, list(range(runs)))
         about = _about(plan, table)
@@ -321,7 +321,7 @@ class _Todo:
         entries = list(journal)
         for entry in entries:
             if not isinstance(entry.get("of"), str) or not ("about" in entry or "run" in entry):
-                raise FileError(f"{journal.path} has lines that are no runs of a bootstrap; choose another folder.")
+                raise FileError(f"{journal.path} has lines that are not runs of a bootstrap; choose another folder.")
         mine = [entry for entry in entries if entry["of"] == mark]
         if not mine:
             journal.write({"of": mark, "about": about})
@@ -329,14 +329,14 @@ class _Todo:
         return cls(found, [number for number in range(runs) if number not in found], mark, journal)
 
     def keep(self, number: int, found: Found) -> None:
-        """Take in what a run has found."""
+        """Store what a run has found."""
         self.found[number] = found
         if self.journal is not None:
             self.journal.write({"of": self.mark, "run": number, "found": found})
 
 
 def _about(plan: _Plan, table: Table) -> dict[str, Any]:
-    """Return all that the outcome of a run depends on, beside its number."""
+    """Return everything that the outcome of a run depends on, except its number."""
     from rfdag.version import own_version
 
     values = np.ascontiguousarray(table.values, np.float64)
@@ -376,7 +376,7 @@ def _matrix(pairs: Sequence[Sequence[int]], p: int) -> Graph:
 
 
 def _reached(arrows: Graph, order: Sequence[int]) -> NDArray[np.bool_]:
-    """Return whether arrows lead from i to j, at (i, j), given an order that they follow."""
+    """Return whether there is a directed path from i to j, at (i, j), given an order of the arrows."""
     reached = arrows.astype(bool)
     for node in reversed(order):
         reached[node] |= reached[arrows[node] == 1].any(axis=0)

@@ -14,7 +14,7 @@ from rich.table import Table
 from rfdag.commands.declared import RUNNING, DeclaredCommand, given_options
 from rfdag.commands.speech import INTERRUPTED, JsonFlag, escape, print_files, print_json
 from rfdag.errors import NumericalWarning
-from rfdag.wording import counted
+from rfdag.wording import counted, edge_price
 
 if TYPE_CHECKING:
     from rfdag.bootstrapping.frequencies import Bootstrap
@@ -156,7 +156,8 @@ def _scores(found: Bootstrap, consensus: Graph) -> str:
     plain = found.result
     if plain.score is None or plain.moments is None:
         return ""
-    return f". BIC on all rows: {plain.score_of(consensus):.1f}, of the plain run {plain.score:.1f}"
+    price = edge_price(plain.penalty, plain.gamma)
+    return f". BIC on all rows, {price} per edge: {plain.score_of(consensus):.1f}, of the plain run {plain.score:.1f}"
 
 
 def _tell_stopped(out: Path | None) -> None:

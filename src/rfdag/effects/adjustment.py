@@ -12,7 +12,7 @@ METHODS = ("optimal", "parents")
 
 
 def adjustment_set(dag: ArrayLike, cause: int, outcome: int, method: str = "optimal") -> list[int] | None:
-    """Return the nodes to adjust for when the total effect of ``cause`` on ``outcome`` is a regression coefficient.
+    """Return the nodes to adjust for when the total effect of ``cause`` on ``outcome`` is estimated by regression.
 
     Parameters
     ----------
@@ -23,14 +23,13 @@ def adjustment_set(dag: ArrayLike, cause: int, outcome: int, method: str = "opti
     outcome
         Another node.
     method
-        "parents": the parents of the cause. "optimal": the parents of all that lies on a directed path from the cause
-        to the outcome, without that itself, its descendants and the cause; among all valid sets it gives the least
-        variance.
+        "parents": the parents of the cause. "optimal": the parents of all nodes on directed paths from the cause to the
+        outcome, without the cause, these nodes and their descendants. Of all valid sets it gives the smallest variance.
 
     Returns
     -------
     list of int or None
-        The nodes in order, or None when the outcome is no descendant of the cause, so that there is no effect.
+        The nodes, ascending, or None when the outcome is not a descendant of the cause, so that there is no effect.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Total effects of one variable on another, with what is known of their accuracy."""
+"""Total effects of one variable on another, with standard errors and confidence intervals."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 class Effect(NamedTuple):
-    """By how much the mean of ``outcome`` changes when ``cause`` is set one unit higher.
+    """The change in the mean of ``outcome`` when ``cause`` is set one unit higher.
 
-    ``standard_error`` and the confidence limits ``low`` and ``high`` are those of least squares with the adjustment set
-    as given: they do not know that the graph was found from the same data. They are None for exact input, and 0 where
-    the graph has no path from cause to outcome. ``adjustment`` names the variables that were held fixed.
+    ``standard_error`` and the confidence limits ``low`` and ``high`` are those of least squares for a given adjustment
+    set: they ignore that the graph was found from the same data. They are None for exact input, and 0 where the graph
+    has no directed path from cause to outcome. ``adjustment`` names the variables adjusted for.
     """
 
     cause: Hashable
@@ -47,14 +47,14 @@ class Effect(NamedTuple):
 
 
 class PossibleEffect(NamedTuple):
-    """The effect if the cause has these parents, as it has in some DAGs of the equivalence class."""
+    """The effect if the cause has these parents, as in some DAGs of the equivalence class."""
 
     parents: tuple[Hashable, ...]
     effect: Effect
 
 
 class EffectRange(NamedTuple):
-    """The effects that the equivalence class leaves possible, one for every set of parents the cause can have."""
+    """The possible effects over an equivalence class, one for each set of parents that the cause can have."""
 
     cause: Hashable
     outcome: Hashable
@@ -77,12 +77,12 @@ class EffectRange(NamedTuple):
 
     @property
     def lowest(self) -> float:
-        """The lower limit of all confidence intervals together; exact input has estimates in their place."""
+        """The lowest confidence limit of all effects; for exact input, the lowest estimate."""
         return min(each.effect.estimate if each.effect.low is None else each.effect.low for each in self.possible)
 
     @property
     def highest(self) -> float:
-        """The upper limit of all confidence intervals together; exact input has estimates in their place."""
+        """The highest confidence limit of all effects; for exact input, the highest estimate."""
         return max(each.effect.estimate if each.effect.high is None else each.effect.high for each in self.possible)
 
     def __str__(self) -> str:
@@ -95,13 +95,13 @@ class EffectRange(NamedTuple):
 def effect(
     result: Result, cause: Hashable, outcome: Hashable, *, adjustment: str = "optimal", level: float = 0.95
 ) -> Effect:
-    """Return the total effect of one variable on another in a result's DAG; `Result.effect` says more."""
+    """Return the total effect of one variable on another in a result's DAG; see `Result.effect`."""
     moments, x, y = _checked(result, cause, outcome, level)
     return _estimated(moments, x, y, adjustment_set(result.dag, x, y, adjustment), level)
 
 
 def effect_range(result: Result, cause: Hashable, outcome: Hashable, *, level: float = 0.95) -> EffectRange:
-    """Return the effects over a result's equivalence class; `Result.effect_range` says more."""
+    """Return the effects over a result's equivalence class; see `Result.effect_range`."""
     moments, x, y = _checked(result, cause, outcome, level)
     possible = []
     for parents, dag in possible_parents(result.dag, result.cpdag, x):
@@ -111,7 +111,7 @@ def effect_range(result: Result, cause: Hashable, outcome: Hashable, *, level: f
 
 
 def _estimated(moments: Moments, x: int, y: int, given: list[int] | None, level: float) -> Effect:
-    """Regress y on x and the variables given, from moments; None stands for no effect at all."""
+    """Regress y on x and the variables ``given``, from moments; None means that there is no effect."""
     names = moments.names
     if given is None:
         return Effect(names[x], names[y], 0.0, 0.0, 0.0, 0.0, level, ())
@@ -122,7 +122,7 @@ def _estimated(moments: Moments, x: int, y: int, given: list[int] | None, level:
     if len(diagonal) <= at or diagonal[: at + 1].min() * HOPELESS < 1:
         raise DataError(
             f"Found that {as_column(names[x])} depends linearly on {as_columns(adjustment)}; their effects cannot "
-            "be told apart. Drop one of these columns."
+            "be separated. Drop one of these columns."
         )
     units = moments.scales[y] / moments.scales[x]
     estimate = float(triangle[at, at + 1] / triangle[at, at] * units)
@@ -132,11 +132,11 @@ def _estimated(moments: Moments, x: int, y: int, given: list[int] | None, level:
     if freedom < 1:
         raise DataError(
             f"Adjusting for {counted(at, 'variable')} takes more than {at + 2} rows, and there are "
-            f"{moments.n_samples}; collect more, or take {keyword('adjustment', 'parents')} if that set is smaller."
+            f"{moments.n_samples}. Collect more, or pass {keyword('adjustment', 'parents')} if that set is smaller."
         )
     from scipy.stats import t
 
-    # What is left of y, in the units in which a column's sum of squares is 1.
+    # The residual of y, in units in which a column's sum of squares is 1.
     left = float(diagonal[at + 1]) if len(diagonal) > at + 1 else 0.0
     error = left / math.sqrt(freedom) / float(diagonal[at]) * float(units)
     margin = float(t.ppf((1 + level) / 2, freedom)) * error
@@ -144,7 +144,7 @@ def _estimated(moments: Moments, x: int, y: int, given: list[int] | None, level:
 
 
 def _checked(result: Result, cause: Hashable, outcome: Hashable, level: float) -> tuple[Moments, int, int]:
-    """Return the moments and the places of the two variables, or say what is missing."""
+    """Return the moments and the column numbers of the two variables; raise if something is missing."""
     places = {name: at for at, name in enumerate(result.names)}
     for name in (cause, outcome):
         if name not in places:
@@ -152,7 +152,7 @@ def _checked(result: Result, cause: Hashable, outcome: Hashable, level: float) -
                 f"There is no variable {with_nearest([name], result.names)}; the result has {listed(result.names)}."
             )
     if cause == outcome:
-        raise OptionError(f"An effect is that of one variable on another; {cause!r} was given twice.")
+        raise OptionError(f"An effect needs two different variables; {cause!r} was given twice.")
     if not 0 < level < 1:
         raise OptionError(f"{keyword('level')} is a probability between 0 and 1, not {level}.")
     if result.input == "dag":

@@ -1,4 +1,4 @@
-"""Effects as lines of text, for print and for the command line."""
+"""Effects as lines of text, for `print` and the command line."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def headings(first: str, level: float) -> tuple[str, str, str, str]:
 
 
 def figures(effect: Effect) -> tuple[str, str, str]:
-    """Return estimate, standard error and interval as they are printed."""
+    """Return estimate, standard error and interval as text."""
     if effect.standard_error is None:
         return f"{effect.estimate:+.4g}", "exact input", ""
     return f"{effect.estimate:+.4g}", f"{effect.standard_error:.2g}", f"{effect.low:+.4g} to {effect.high:+.4g}"
 
 
 def caveats(effect: Effect) -> list[str]:
-    """Return what the errors leave out, where there are any."""
+    """Return what the standard errors leave out, if there are any."""
     return [] if effect.standard_error is None else [CAVEAT]
 
 
@@ -68,7 +68,7 @@ def _row(names: Sequence[Hashable], effect: Effect) -> tuple[str, ...]:
 
 
 def _aligned(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table: the first column to the left, numbers to the right."""
+    """Return the lines of a table: the first column aligned left, the others right."""
     widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
     return [
         "  ".join(

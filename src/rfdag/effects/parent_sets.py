@@ -14,22 +14,22 @@ from rfdag.graphs.equivalence import consistent_extension
 from rfdag.graphs.node_sets import as_parents, members
 
 MOST_SETS = 4096
-"""Sets of parents up to which a class is gone through."""
+"""Sets of parents up to which a class is enumerated."""
 
 
 def possible_parents(dag: Graph, cpdag: Graph, node: int) -> Iterator[tuple[list[int], Graph]]:
     """Yield every set of parents that ``node`` has in some DAG of the class, with one such DAG.
 
-    Only edges of the node's own undirected component are turned. Neighbours can be parents together if they are all
-    adjacent, so that no v-structure arises (to the parents that are certain they always are), and if the rest of the
-    component can follow; the latter is always so in a CPDAG, but not where knowledge has directed further edges.
+    Only edges in the node's undirected component are reversed. Neighbours can be parents together if they are pairwise
+    adjacent, so that no v-structure arises (they are always adjacent to the certain parents), and if the rest of the
+    component can be directed consistently. In a CPDAG it always can, but not where knowledge directs further edges.
 
     Parameters
     ----------
     dag
         A DAG of the class.
     cpdag
-        Its CPDAG, or one in which further edges are directed and Meek's rules have been followed.
+        Its CPDAG, or one with further edges directed and closed under Meek's rules.
     node
         A node.
 
@@ -47,15 +47,15 @@ def possible_parents(dag: Graph, cpdag: Graph, node: int) -> Iterator[tuple[list
     E. Perković, M. Kalisch, M. Maathuis: Interpreting and using CPDAGs with background knowledge, UAI 2017.
     """
     certain = np.flatnonzero(cpdag[:, node] == 1).tolist()
-    open_ended = np.flatnonzero(cpdag[node] == 2).tolist()
-    near = cpdag[np.ix_(open_ended, open_ended)] != 0
+    undirected = np.flatnonzero(cpdag[node] == 2).tolist()
+    near = cpdag[np.ix_(undirected, undirected)] != 0
     component = sorted(reached(cpdag == 2, [node]))
-    found = cliques(as_parents((near | near.T).astype(np.int8)), (1 << len(open_ended)) - 1)
-    candidates = [[open_ended[at] for at in members(clique)] for clique in islice(found, MOST_SETS + 1)]
+    found = cliques(as_parents((near | near.T).astype(np.int8)), (1 << len(undirected)) - 1)
+    candidates = [[undirected[at] for at in members(clique)] for clique in islice(found, MOST_SETS + 1)]
     if len(candidates) > MOST_SETS:
         raise GraphError(
-            f"The cause can have more than {MOST_SETS} sets of parents: {len(open_ended)} of its edges have no "
-            "direction. Direct some of them by knowledge, or take the effect in the DAG."
+            f"The cause can have more than {MOST_SETS} sets of parents: {len(undirected)} of its edges are "
+            "undirected. Direct some of them by knowledge, or estimate the effect in the DAG."
         )
     for chosen in sorted(candidates, key=lambda chosen: (len(chosen), chosen)):
         extension = _extended(dag, cpdag, component, node, chosen)
@@ -64,7 +64,7 @@ def possible_parents(dag: Graph, cpdag: Graph, node: int) -> Iterator[tuple[list
 
 
 def _extended(dag: Graph, cpdag: Graph, component: list[int], node: int, parents: list[int]) -> Graph | None:
-    """Return a DAG of the class in which ``parents`` are those neighbours that point at the node, if there is one."""
+    """Return a DAG of the class in which, of the undirected neighbours, ``parents`` point at the node, if any."""
     whole = cpdag.copy()
     for other in np.flatnonzero(cpdag[node] == 2).tolist():
         source, target = (other, node) if other in parents else (node, other)
@@ -74,7 +74,7 @@ def _extended(dag: Graph, cpdag: Graph, component: list[int], node: int, parents
         local = consistent_extension(whole[inside])
     except GraphError:
         return None
-    # No arrow from elsewhere makes a v-structure or a cycle with these: Meek's rules would have directed such edges.
+    # Arrows from outside form no v-structure or cycle with these: Meek's rules would have directed such edges.
     extension = dag.copy()
     extension[inside] = local
     return extension

@@ -1,4 +1,7 @@
-"""Peeling sinks off the moral graph: engines hold the state, rules choose, the search looks ahead."""
+"""Removing sinks from the moral graph: engines hold the state, rules choose, the search looks ahead.
+
+In: an engine over partial correlations or a DAG, and a rule. Out: `Elimination`, an order with its DAG and trace.
+"""
 
 from rfdag.eliminate.elimination import Elimination, eliminate, replay
 from rfdag.eliminate.engines.dense import DenseEngine

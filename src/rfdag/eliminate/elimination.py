@@ -1,4 +1,4 @@
-"""Algorithm 1: peel variables off the moral graph until none is left."""
+"""Algorithm 1: remove variables from the moral graph one by one until none is left."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rfdag.eliminate.trace import Trace
 from rfdag.knowledge.constraints import Constraints
 
 EDGES_UP_TO = 200
-"""Number of variables up to which the trace lists the edges each step removed and filled."""
+"""Number of variables up to which the trace lists the edges that each step removed and filled."""
 
 
 @dataclass(frozen=True)
 class Elimination:
-    """An order, a source first; the DAG read off on the way; and how it came about."""
+    """An order, a source first, the DAG that it induces, and the trace of its steps."""
 
     order: Integers
     dag: NDArray[np.int8]
@@ -38,12 +38,12 @@ def eliminate(
 ) -> Elimination:
     """Remove all variables and return the order, the minimal I-MAP it induces and the trace.
 
-    The parents of a variable are its neighbours in the moral subgraph at the moment it is removed: the
-    remaining variables are then exactly its predecessors, and a neighbour is one that depends on it given
-    all the others. So the minimal I-MAP D_π of Section 2 comes free with the order.
+    The parents of a variable are its neighbours in the moral subgraph when it is removed: the remaining variables are
+    then exactly its predecessors, and a neighbour is one that depends on it given all the others. So the minimal I-MAP
+    D_π of Section 2 is obtained together with the order.
 
-    ``report`` is told the share of the work done, between 0 and 1. The order obeys ``constraints``; which of its
-    neighbours may be parents of a variable is another question, and not asked here.
+    ``report`` is called with the share of the work done, between 0 and 1. The order obeys ``constraints``; the DAG does
+    not take into account which neighbours they allow as parents.
     """
     if rule == "random" and generator is None:
         generator = np.random.default_rng(0)
@@ -70,7 +70,7 @@ def eliminate(
 
 
 def replay(engine: Engine, order: Integers) -> Elimination:
-    """Eliminate in a given order, from its end, and record what happens."""
+    """Eliminate in a given order, the last variable first, and record the steps."""
     removals = []
     total = len(order)
     dag = np.zeros((total, total), np.int8)

@@ -1,8 +1,8 @@
 """How the next variable to remove is chosen.
 
-A rule looks at one engine state, and at the positions in it that are free to go, and names its candidates: those of
-them that are equally good, with the removal score each was chosen at. `rfd` is the paper's; the others are its
-baselines, all on the moral subgraph.
+A rule is given the state of an engine and the positions that may be removed. It returns its candidates: those that are
+equally good, each with its removal score. `rfd` is the paper's rule; the others are its baselines, all on the moral
+subgraph.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from rfdag.errors import OptionError, listed
 
 
 class Candidates(NamedTuple):
-    """Equally good positions, and their removal scores; zeros where the rule does not go by them."""
+    """Equally good positions, and their removal scores; zeros if the rule does not use them."""
 
     positions: Integers
     removals: Integers
 
 
 def _rfd(engine: Engine, free: Integers) -> Candidates:
-    """Algorithm 2, lines 8–17: most edges removed if any goes, else least fill."""
+    """Algorithm 2, lines 8–17: the most removed edges if there are any, else the smallest fill."""
     removals = engine.removals()[free]
     if removals.max() > 0:
         best = np.flatnonzero(removals == removals.max())
@@ -45,7 +45,7 @@ def _anything(engine: Engine, free: Integers) -> Candidates:
 
 
 class Rule(Protocol):
-    """A rule as it is asked: of all positions, or of those that are free to go."""
+    """A rule as it is called: with all positions, or with those that may be removed."""
 
     def __call__(self, engine: Engine, free: Integers | None = None) -> Candidates:
         """Return the candidates of a state."""
@@ -58,7 +58,7 @@ RULES: dict[str, Callable[[Engine, Integers], Candidates]] = {
     "max-remove": lambda engine, free: _least(-engine.removals(), free),
     "random": _anything,
 }
-"""The rules by name. One that is put here can be asked for by that name, by `rfdag.learn` too."""
+"""The rules by name. A rule added here can be used by that name, also in `rfdag.learn`."""
 
 
 def find_rule(name: str) -> Rule:
@@ -66,11 +66,10 @@ def find_rule(name: str) -> Rule:
 
     >>> find_rule("rdf")
     Traceback (most recent call last):
-    rfdag.errors.OptionError: There is no rule 'rdf'; the rules are 'soft', 'gsp', 'sp', ...
+    rfdag.errors.OptionError: There is no rule 'rdf'; the rules are 'rfd', 'min-degree', 'min-fill', ...
     """
     if name not in RULES:
-        every = ["soft", "gsp", "sp", *RULES]
-        raise OptionError(f"There is no rule {name!r}; the rules are {listed(every, limit=len(every))}.")
+        raise OptionError(f"There is no rule {name!r}; the rules are {listed(RULES, limit=len(RULES))}.")
 
     def candidates(engine: Engine, free: Integers | None = None) -> Candidates:
         return RULES[name](engine, np.arange(len(engine.remaining)) if free is None else free)

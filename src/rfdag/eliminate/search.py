@@ -13,10 +13,10 @@ from rfdag.knowledge.constraints import Constraints
 
 @dataclass(frozen=True)
 class Path:
-    """Variables removed one after the other, scored by the last.
+    """Variables removed one after the other, with the scores of the last.
 
-    ``count`` is the number of the paper's paths that this one stands for: paths that removed the same
-    variables in another order lead to the same state, so one of them is followed for all.
+    ``count`` is the number of the paper's paths that this one represents: paths that remove the same variables in
+    another order lead to the same state, so only one of them is followed.
     """
 
     variables: tuple[int, ...] = ()
@@ -27,7 +27,7 @@ class Path:
 
 @dataclass(frozen=True)
 class Choice:
-    """What a search settled on: the path, how many paths were equally good, whether the cap bit."""
+    """The outcome of a search: the path, how many paths were equally good, whether paths were dropped."""
 
     variables: tuple[int, ...]
     ties: int
@@ -47,9 +47,9 @@ def choose(
     Parameters
     ----------
     engine
-        The current state; left as it is.
+        The current state; it is not changed.
     rule
-        Names the candidates at each level, see `rfdag.eliminate.rules`.
+        The rule that gives the candidates at each level, see `rfdag.eliminate.rules`.
     depth
         The paper's w: how many removals to look ahead while no path ends in a removal score above zero.
     max_paths
@@ -57,7 +57,7 @@ def choose(
     generator
         Breaks ties at random; without one the path of lowest indices wins.
     constraints
-        Who must come before whom: nobody is removed while one is left that must follow.
+        Which variables must precede which: none is removed while a variable that must follow it remains.
     """
     paths = [Path()]
     capped = False
@@ -81,10 +81,10 @@ def choose(
 
 
 def _extend(engine: Engine, paths: list[Path], rule: str, constraints: Constraints | None) -> list[Path]:
-    """Return every path lengthened by each of its candidates.
+    """Return every path extended by each of its candidates.
 
-    Only one state beside ``engine`` exists at a time: a path's state is made afresh from its few variables,
-    which costs less than scoring it and keeps memory at two states for any number of paths.
+    Only one state besides ``engine`` exists at a time: the state of a path is recomputed from its few variables, which
+    costs less than scoring it and limits memory to two states for any number of paths.
     """
     candidates_of = find_rule(rule)
     longer = []
@@ -95,7 +95,7 @@ def _extend(engine: Engine, paths: list[Path], rule: str, constraints: Constrain
             continue
         free = None if constraints is None else np.flatnonzero(constraints.free(state.remaining))
         positions, removals = candidates_of(state, free)
-        # Degrees only break the ties of rfd; asking for them elsewhere would be wasted work.
+        # Degrees only break the ties of rfd; computing them for other rules would be wasted work.
         degrees = state.degrees() if rule == "rfd" else np.zeros(len(state.remaining), np.int64)
         longer += [
             Path((*path.variables, int(state.remaining[at])), int(removal), int(degrees[at]), path.count)
@@ -114,7 +114,7 @@ def _after(engine: Engine, variables: tuple[int, ...]) -> Engine:
 
 
 def _one_per_set(paths: list[Path]) -> list[Path]:
-    """Keep, of the paths that removed the same variables, the one of lowest indices: they share a state."""
+    """Keep one of the paths that removed the same variables, the one of lowest indices: their states are equal."""
     kept: dict[frozenset[int], Path] = {}
     for path in sorted(paths, key=lambda path: path.variables):
         removed = frozenset(path.variables)
@@ -124,5 +124,5 @@ def _one_per_set(paths: list[Path]) -> list[Path]:
 
 
 def position_of(engine: Engine, variable: int) -> int:
-    """Return where a remaining variable stands in the engine."""
+    """Return the position of a remaining variable in the engine."""
     return int(np.flatnonzero(engine.remaining == variable)[0])

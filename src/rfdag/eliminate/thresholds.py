@@ -24,7 +24,7 @@ class FisherZ:
     """Fisher's z-test at level ``alpha``: the paper's Appendix A.
 
     A pair of ``size`` remaining variables is tested given the ``size - 2`` others, so the threshold falls
-    as the elimination goes on.
+    during the elimination.
 
     >>> round(FisherZ(1000, 0.001)(20), 4)
     0.1048
@@ -56,7 +56,7 @@ class FisherZ:
 
 @dataclass(frozen=True)
 class Tolerance:
-    """A fixed bound on rounding noise, for exact input."""
+    """A fixed bound on rounding errors, for exact input."""
 
     tolerance: float = 1e-8
 

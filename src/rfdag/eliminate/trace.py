@@ -37,33 +37,33 @@ class Trace(ShownInNotebooks):
     node
         The variable removed.
     removal
-        Its score R at that moment, the number of edges that vanish. With pairs="neighbours" only pairs of its
-        neighbours count.
+        Its score R, the number of edges that its removal removes. With pairs="neighbours" only pairs of its neighbours
+        count.
     fill
-        Its score F, the number of edges that are filled in, counted likewise.
+        Its score F, the number of edges that its removal adds, counted in the same way.
     degree
         Its score D, the number of its neighbours.
     threshold
-        The threshold of an edge then.
+        The threshold on partial correlations at this step.
     ties
-        How many choices were equally good; 1 means the data alone decided.
+        How many choices were equally good; 1 means that there was no tie.
     search
         Which call of RFDStep removed it: with depth > 1 a call may remove several variables.
     removed_edges
-        All edges between remaining variables that went, as an (m, 2) array per step; None above the recorded size.
+        All edges between remaining variables that were removed, as an (m, 2) array per step; None above 200 variables.
     filled_edges
-        All edges between remaining variables that came, likewise.
+        All edges between remaining variables that were added, in the same form.
     smallest_margin
-        The least distance to its threshold of any partial correlation in the graphs passed through: how near an
-        edge was to rounding.
+        The smallest distance between a partial correlation and its threshold over all steps: how close rounding came
+        to deciding an edge.
     capped
         How many calls of RFDStep dropped paths because of ``max_paths``.
     neighbours
-        The neighbours of each variable at its removal, D of them; None where edges are. With the edges that went and
-        came they determine every graph on the way.
+        The neighbours of each variable at its removal; None if the edges are. Together with the removed and filled
+        edges they determine the graph at every step.
     names
-        The names of the variables by column number, where a result has set them; notebooks show them. Files do not
-        hold them: they are the result's.
+        The names of the variables by column number, if a result has set them; notebooks show them. Files store them
+        with the result, not with the trace.
     """
 
     node: Integers

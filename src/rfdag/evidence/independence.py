@@ -1,7 +1,7 @@
 """Conditional independence: in a sample, in exact moments, and in a DAG.
 
-A question concerns a whole family at once: which of these variables depend on that one, each given the rest of them?
-One decomposition, or one walk through a DAG, answers for all.
+A query concerns a whole family at once: which of these variables depend on a given one, each conditionally on the rest
+of them? One decomposition, or one traversal of a DAG, answers for all.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ Integers = NDArray[np.int64]
 Answers = NDArray[np.bool_]
 
 LEAST_VARIANCE = 1e-13
-"""Share of its variance left below which a variable counts as explained by others: what rounding leaves of 1."""
+"""Residual share of its variance below which a variable counts as determined by others: the size of rounding errors."""
 
 
 class Independence(Protocol):
-    """What is known of the variables, as answers to questions of independence.
+    """Answers to queries of conditional independence.
 
-    ``exact`` means that all answers are those of one distribution; answers from a sample may contradict each other.
+    ``exact`` means that all answers hold in one distribution; answers from a sample may contradict each other.
     """
 
     exact: bool = False
 
     def dependent(self, node: int, others: Integers) -> Answers:
-        """Return for each of ``others`` whether it depends on ``node`` given the rest of them."""
+        """Return, for each of ``others``, whether it depends on ``node`` given the rest of them."""
 
     def independent(self, i: int, j: int, given: Sequence[int] = ()) -> bool:
         """Return whether i and j are independent given the variables ``given``."""
@@ -42,17 +42,17 @@ class Independence(Protocol):
 
 
 class _PartialCorrelations(Independence):
-    """Dependence as a partial correlation above a threshold; what cannot be computed counts as dependence.
+    """Dependence as a partial correlation above a threshold; pairs that cannot be tested count as dependent.
 
-    An edge is only dropped where independence was found. If families that are too large to be tested lost their edges,
-    they would look sparse, and a search for few edges would prefer them.
+    An edge is dropped only if independence was found. If families too large to be tested lost their edges, they would
+    look sparse, and a search for sparse graphs would prefer them.
     """
 
     def __init__(self, threshold: Threshold) -> None:
         self._threshold = threshold
 
     def dependent(self, node: int, others: Integers) -> Answers:
-        """Return for each of ``others`` whether it depends on ``node`` given the rest of them."""
+        """Return, for each of ``others``, whether it depends on ``node`` given the rest of them."""
         lower = self._triangle(np.append(others, node))
         if lower is None:
             return np.ones(len(others), bool)
@@ -61,7 +61,7 @@ class _PartialCorrelations(Independence):
         return sizes > self._threshold(len(lower))
 
     def _triangle(self, chosen: Integers) -> Floats | None:
-        """Return L with L Lᵀ the correlation matrix of the chosen variables; None when that cannot be tested."""
+        """Return L with L Lᵀ the correlation matrix of the chosen variables; None if they cannot be tested."""
         raise NotImplementedError
 
 
@@ -100,17 +100,17 @@ class SampleIndependence(_PartialCorrelations):
 
 
 class ExactIndependence(_PartialCorrelations):
-    """Partial correlations of exact moments against a bound on rounding noise.
+    """Partial correlations of exact moments, compared with a bound on rounding errors.
 
-    Each family is decomposed from the factor of the correlation matrix: from the matrix itself, dense graphs of
-    fifty variables would leave more noise than the bound allows.
+    Each family is decomposed from the factor of the correlation matrix: from the matrix itself, rounding errors would
+    exceed the bound for dense graphs of fifty variables.
 
     Parameters
     ----------
     factor
         Matrix F with FᵀF the correlation matrix, as `Moments` holds it.
     tolerance
-        Size of a partial correlation that counts as zero.
+        Absolute partial correlation up to which it counts as zero.
 
     Examples
     --------
@@ -154,13 +154,13 @@ class GraphIndependence(Independence):
         self._lists = (*_neighbours(edges.T), *_neighbours(edges))
 
     def dependent(self, node: int, others: Integers) -> Answers:
-        """Return for each of ``others`` whether it is d-connected to ``node`` given the rest of them."""
+        """Return, for each of ``others``, whether it is d-connected to ``node`` given the rest of them."""
         answers = np.empty(len(others), bool)
         kernels.connected(*self._lists, node, others, answers)
         return answers
 
 
 def _neighbours(edges: NDArray[np.int8]) -> tuple[Integers, Integers]:
-    """Return the columns of the entries, row by row, and where each row's begin."""
+    """Return the column numbers of the entries, row by row, and the start of each row."""
     rows, columns = (csr_array(edges) if issparse(edges) else edges).nonzero()
     return columns.astype(np.int64), np.searchsorted(rows, np.arange(edges.shape[0] + 1))

@@ -1,6 +1,6 @@
-"""Graphs to and from other packages and formats, names kept and directions as each of them has it.
+"""Graphs to and from other packages and formats, with names kept and directions encoded as each of them does.
 
-Every ``from_…`` returns a `NamedGraph`, and every ``to_…`` takes one, so that one package's graph becomes another's:
+Every ``from_…`` returns a `NamedGraph`, and every ``to_…`` takes one, so that graphs can be converted between packages:
 ``to_tetrad(from_dagitty(text))``. A result has the same functions as methods, ``result.to_dagitty()``.
 """
 

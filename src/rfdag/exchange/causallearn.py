@@ -33,7 +33,7 @@ def to_endpoints(graph: NamedGraph) -> NDArray[np.int64]:
 def from_endpoints(marks: ArrayLike, names: Sequence[Hashable] | None = None) -> NamedGraph:
     """Return the graph of causal-learn's endpoints: −1 at [i, j] and 1 at [j, i] mean i → j, −1 in both i – j.
 
-    Nodes are numbered unless ``names`` are given. Two arrowheads and circles are refused.
+    Nodes are numbered unless ``names`` are given. Edges with two arrowheads and circle marks raise an error.
 
     >>> from_endpoints([[0, -1], [1, 0]], names=["a", "b"]).directed
     [('a', 'b')]
@@ -48,8 +48,8 @@ def from_endpoints(marks: ArrayLike, names: Sequence[Hashable] | None = None) ->
     if strange.any():
         i, j = np.argwhere(strange)[0]
         raise GraphError(
-            f"{labels[i]!r} and {labels[j]!r} are joined by a circle or by two arrowheads, as in a PAG or where tests "
-            "disagree; a DAG or CPDAG has tails and arrowheads of → and – only. Settle that edge first."
+            f"The edge between {labels[i]!r} and {labels[j]!r} has a circle mark or two arrowheads, as in a PAG or "
+            "where tests disagree; a DAG or CPDAG has edges → and – only. Decide on a direction for that edge first."
         )
     return NamedGraph(labels, directed.astype(np.int8) + 2 * undirected.astype(np.int8))
 
@@ -66,8 +66,8 @@ def to_causallearn(graph: NamedGraph) -> Any:
         from causallearn.graph.GraphNode import GraphNode
     except ImportError:
         raise ImportError(
-            "to_causallearn() needs causal-learn: pip install 'rfdag[causal-learn]'. to_endpoints() gives its matrix "
-            "without."
+            "to_causallearn() needs causal-learn: pip install 'rfdag[causal-learn]'. to_endpoints() returns its matrix "
+            "without it."
         ) from None
     refuse_sparse(graph.matrix, "A graph of causal-learn")
     texts = graph.texts("causal-learn")
@@ -80,10 +80,10 @@ def to_causallearn(graph: NamedGraph) -> Any:
 
 
 def from_causallearn(graph: Any) -> NamedGraph:
-    """Return the graph of a GeneralGraph of causal-learn, or of what pc() and ges() return.
+    """Return the graph of causal-learn's GeneralGraph, or of the objects that pc() and ges() return.
 
-    An edge from i to j is i → j; tails at both ends are i – j. Circles and edges with two arrowheads, which pc() leaves
-    where its tests disagree, are refused.
+    An edge from i to j is i → j; tails at both ends are i – j. Circle marks, and edges with two arrowheads, which pc()
+    leaves where its tests disagree, raise an error.
     """
     if isinstance(graph, dict):
         graph = graph["G"]

@@ -10,7 +10,7 @@ from rfdag.errors import FileError, GraphError
 from rfdag.exchange.named_graph import NamedGraph
 
 UNWRITABLE = r"[\x00-\x1f\x7f]|\\$|^(graph|node)$"
-WHY = "its language has no control characters in names, no backslash at their end, and keeps graph and node for itself"
+WHY = "its names have no control characters and no backslash at their end, and graph and node are reserved words"
 
 TOKEN = re.compile(
     r"""(?P<space>[\s;]+)
@@ -32,8 +32,8 @@ END: Token = ("end", "")
 def to_dagitty(graph: NamedGraph) -> str:
     """Return the graph in dagitty's language: "a" -> "b" for a → b, "a" -- "b" for a – b; every name in quotes.
 
-    A DAG becomes a ``dag``, a graph with undirected edges a ``pdag``. Names become text; control characters, a
-    backslash at the end, and the names graph and node are refused, as the language cannot say them.
+    A DAG becomes a ``dag``, a graph with undirected edges a ``pdag``. Names become text. Names with control characters
+    or a backslash at the end, and the names graph and node, raise an error, as the language cannot express them.
 
     >>> print(to_dagitty(NamedGraph.of_edges("ab", [("a", "b")])), end="")
     dag {
@@ -57,9 +57,9 @@ def to_dagitty(graph: NamedGraph) -> str:
 def from_dagitty(text: str) -> NamedGraph:
     """Return the graph of dagitty's text: a ``dag`` or a ``pdag``, with or without these words.
 
-    Chains (a -> b <- c) and groups ({a b} -> c) are understood; what stands in square brackets, such as positions, is
-    left behind. An edge <->, which stands for a common cause nobody measured, has no place in a DAG or CPDAG and is
-    refused, as are variables marked latent and the circles of a PAG.
+    Chains (a -> b <- c) and groups ({a b} -> c) are understood; attributes in square brackets, such as positions, are
+    ignored. An edge <->, which stands for an unmeasured common cause, has no place in a DAG or CPDAG and raises an
+    error, as do variables marked latent and the circle marks of a PAG.
 
     >>> from_dagitty('dag { "blood pressure" [outcome] ; age -> "blood pressure" <- salt }').directed
     [('age', 'blood pressure'), ('salt', 'blood pressure')]
@@ -68,7 +68,7 @@ def from_dagitty(text: str) -> NamedGraph:
 
 
 class _Reader:
-    """One pass over the text's tokens; nodes are kept in the order in which they are met."""
+    """One pass over the text's tokens; nodes are kept in the order in which they appear."""
 
     def __init__(self, text: str) -> None:
         self._tokens = list(_tokens(text))
@@ -88,7 +88,7 @@ class _Reader:
         else:
             self._statements()
         if self._next() is not END:
-            raise FileError(f"dagitty's text goes on after its end, with {self._next()[1]!r}.")
+            raise FileError(f"dagitty's text continues after its end, with {self._next()[1]!r}.")
         return NamedGraph.of_edges(self._nodes, self._directed, self._undirected)
 
     def _next(self) -> Token:
@@ -128,7 +128,7 @@ class _Reader:
         if not marks and any(attributes.get(word) == FLAG for word in LATENT):
             raise GraphError(f"{names[0]!r} is latent; a DAG or CPDAG here holds measured variables only. Remove it.")
         for (first, second), mark in zip(pairwise(groups), marks, strict=True):
-            self._join(first, mark, second)
+            self._connect(first, mark, second)
         return names
 
     def _group(self) -> list[str]:
@@ -146,7 +146,7 @@ class _Reader:
         return [value]
 
     def _setting(self) -> None:
-        """Pass over a value that is given to the whole graph."""
+        """Skip a setting of the whole graph."""
         name = self._take()[1]
         self._expect("=")
         kind, value = self._take()
@@ -154,7 +154,7 @@ class _Reader:
             raise FileError(f"dagitty's text has {value!r} where the value of {name!r} belongs; it may be cut short.")
 
     def _attributes(self) -> dict[str, str]:
-        """Return what stands in square brackets, with its value or as a flag."""
+        """Return the attributes in square brackets, each with its value or as a flag."""
         found: dict[str, str] = {}
         if self._next() != ("mark", "["):
             return found
@@ -168,7 +168,7 @@ class _Reader:
                 found[token[1]] = f"= {self._take()[1]}"
         return found
 
-    def _join(self, first: list[str], mark: str, second: list[str]) -> None:
+    def _connect(self, first: list[str], mark: str, second: list[str]) -> None:
         store: dict[str, Callable[[str, str], None]] = {
             "->": lambda i, j: self._directed.setdefault((i, j)),
             "<-": lambda i, j: self._directed.setdefault((j, i)),
@@ -178,8 +178,8 @@ class _Reader:
             for j in second:
                 if mark not in store:
                     raise GraphError(
-                        f"{i!r} {mark} {j!r} stands for causes that were not measured, or for a mark left open; a DAG "
-                        "or CPDAG has edges ->, <- and -- only."
+                        f"{i!r} {mark} {j!r} stands for an unmeasured common cause or has a circle mark; a DAG or "
+                        "CPDAG has edges ->, <- and -- only."
                     )
                 store[mark](i, j)
 

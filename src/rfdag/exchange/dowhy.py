@@ -16,7 +16,7 @@ def to_dowhy(graph: NamedGraph) -> networkx.DiGraph:
     """Return a DAG as DoWhy takes it: a networkx.DiGraph with text as names, where an edge (i, j) is i → j.
 
     ``dowhy.CausalModel(data, treatment, outcome, graph=…)`` and ``dowhy.gcm.StructuralCausalModel(…)`` accept it; the
-    columns of the data must be named with the same text. A CPDAG is refused: DoWhy works with DAGs.
+    columns of the data must have the same names, as text. A CPDAG raises an error: DoWhy works with DAGs.
 
     >>> list(to_dowhy(NamedGraph.of_edges([0, 1], [(0, 1)])).edges)
     [('0', '1')]
@@ -27,11 +27,11 @@ def to_dowhy(graph: NamedGraph) -> networkx.DiGraph:
 
 
 def from_dowhy(model: Any) -> NamedGraph:
-    """Return the DAG of a CausalModel or of a model of dowhy.gcm, or of the graph either is made of.
+    """Return the DAG of a CausalModel or of a model of dowhy.gcm, or of the graph inside either.
 
-    An edge (i, j) is i → j. Nodes that DoWhy has marked as unobserved are refused by name.
+    An edge (i, j) is i → j. Nodes that DoWhy has marked as unobserved raise an error that names them.
     """
-    # A CausalModel keeps a CausalGraph in _graph, and that a DiGraph in another; models of gcm show theirs as graph.
+    # A CausalModel has a CausalGraph as _graph, which has a DiGraph as its own _graph; models of gcm have a graph.
     inner = getattr(getattr(model, "_graph", None), "_graph", None)
     graph = inner if inner is not None else getattr(model, "graph", model)
     if isinstance(graph, dict):

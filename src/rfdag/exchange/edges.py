@@ -15,7 +15,7 @@ UNDIRECTED = {"true": False, "false": True}
 
 
 def to_csv(graph: NamedGraph) -> str:
-    """Return one line per edge, source → target, with ``directed`` false for an edge without direction.
+    """Return one line per edge, source → target, with ``directed`` false for an undirected edge.
 
     Names become text. Nodes without edges do not appear.
 
@@ -38,8 +38,8 @@ def from_csv(text: str, names: Sequence[Hashable] | None = None, graph: str = "d
     text
         The content of the file, as `Result.to_csv` writes it or with further columns.
     names
-        All nodes in the order wanted, since those without edges are not in the file. Without, the nodes are those of
-        the edges, in the order in which they are met.
+        All nodes in the desired order, since those without edges are not in the file. If omitted, the nodes are those
+        of the edges, in the order in which they appear.
     graph
         "dag" takes every line as an arrow; "cpdag" reads lines whose column ``directed`` is false as undirected.
 
@@ -61,8 +61,8 @@ def from_csv(text: str, names: Sequence[Hashable] | None = None, graph: str = "d
     for number, row in enumerate(rows[1:], start=2):
         if len(row) < 2:
             raise FileError(f"Line {number} has one cell; an edge needs a source and a target.")
-        open_ended = graph == "cpdag" and _undirected(row, header.index("directed"), number)
-        (undirected if open_ended else directed).append((row[0], row[1]))
+        is_undirected = graph == "cpdag" and _undirected(row, header.index("directed"), number)
+        (undirected if is_undirected else directed).append((row[0], row[1]))
     nodes = dict.fromkeys(name for edge in (*directed, *undirected) for name in edge)
     if names is None:
         return NamedGraph.of_edges(nodes, directed, undirected)

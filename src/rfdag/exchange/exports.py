@@ -1,4 +1,4 @@
-"""A result in the forms other programs read."""
+"""A result in formats that other programs read."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def to_frame(result: Result, backend: str = "pandas") -> Any:
 
 
 def frame_of(names: Sequence[str], rows: Sequence[Sequence[Any]], backend: str = "pandas") -> Any:
-    """Return rows with these names of their entries in the given library's own type."""
+    """Return rows with named columns in the given library's own type."""
     if backend not in BACKENDS:
         raise OptionError(f"backend is one of {', '.join(BACKENDS)}, not {backend!r}.")
     try:
@@ -95,7 +95,7 @@ def _graph(result: Result, labels: dict[Hashable, Any]) -> networkx.DiGraph:
 
 
 def _labels(result: Result) -> dict[Hashable, str]:
-    """Return each name as text, told apart where two read the same, as 3 and "3" do."""
+    """Return each name as text, made unique where two read the same, as 3 and "3" do."""
     taken: Counter[str] = Counter()
     labels = {}
     for name in result.names:

@@ -14,7 +14,7 @@ from rfdag.graphs.dag import topological_order
 from rfdag.graphs.sparse import issparse
 
 MOST_NODES = 10_000
-"""Nodes up to which a sparse graph is made a full matrix, of 800 MB then."""
+"""Nodes up to which a sparse graph is converted to a full matrix, which then takes 800 MB."""
 
 
 class LingamGraph(NamedTuple):
@@ -33,8 +33,8 @@ def to_lingam(
 ) -> LingamGraph:
     """Return a DAG in lingam's form, where i → j stands at [j, i]: the effect is the row, the cause the column.
 
-    ``coefficients`` (row → column) are ones unless given, and ``order`` a topological one. A CPDAG is refused: lingam
-    has no undirected edges.
+    ``coefficients`` (row → column) are ones unless given, and ``order`` is a topological order. A CPDAG raises an
+    error: lingam has no undirected edges.
 
     >>> to_lingam(NamedGraph.of_edges("ab", [("a", "b")])).adjacency_matrix_
     array([[0., 0.],
@@ -56,8 +56,8 @@ def to_lingam(
 def from_lingam(model: Any, names: Sequence[Hashable] | None = None) -> NamedGraph:
     """Return the DAG of a fitted model of lingam, or of its adjacency matrix: [i, j] ≠ 0 means j → i.
 
-    Nodes are numbered unless ``names`` are given. NaN, with which lingam marks pairs that share a hidden cause, is
-    refused.
+    Nodes are numbered unless ``names`` are given. NaN, which lingam uses for pairs with a hidden common cause, raises
+    an error.
 
     >>> from_lingam([[0, 0], [0.7, 0]], names=["a", "b"]).directed
     [('a', 'b')]
@@ -71,6 +71,6 @@ def from_lingam(model: Any, names: Sequence[Hashable] | None = None) -> NamedGra
         i, j = np.argwhere(hidden)[0]
         raise GraphError(
             f"The coefficient between {labels[i]!r} and {labels[j]!r} is NaN, which in lingam marks a hidden common "
-            "cause; a DAG cannot hold it. Set these entries to 0, or to the direction you take."
+            "cause; a DAG cannot represent it. Set these entries to 0, or choose a direction for them."
         )
     return NamedGraph(labels, (weights.T != 0).astype(np.int8))

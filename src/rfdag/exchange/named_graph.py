@@ -1,4 +1,4 @@
-"""A graph with the names of its nodes: what every exchange goes through."""
+"""A graph with the names of its nodes: the form that every exchange goes through."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class NamedGraph:
     def of_edges(
         cls, names: Iterable[Hashable], directed: Iterable[Pair] = (), undirected: Iterable[Pair] = ()
     ) -> Self:
-        """Return the graph with these nodes, the edges first → second, and those without direction."""
+        """Return the graph with these nodes, the directed edges first → second, and the undirected ones."""
         nodes = tuple(names)
         place = {name: at for at, name in enumerate(nodes)}
         matrix = np.zeros((len(nodes), len(nodes)), np.int8)
@@ -73,10 +73,12 @@ class NamedGraph:
             for first, second in pairs:
                 unknown = [name for name in (first, second) if name not in place]
                 if unknown:
-                    raise GraphError(f"An edge joins {first!r} and {second!r}, but {listed(unknown)} is not a node.")
+                    raise GraphError(
+                        f"There is an edge between {first!r} and {second!r}, but {listed(unknown)} is not a node."
+                    )
                 i, j = place[first], place[second]
                 if matrix[i, j] or matrix[j, i]:
-                    raise GraphError(f"{first!r} and {second!r} are joined more than once; keep one of these edges.")
+                    raise GraphError(f"There are several edges between {first!r} and {second!r}; keep one of them.")
                 matrix[i, j] = mark
                 if mark == 2:
                     matrix[j, i] = mark
@@ -101,8 +103,8 @@ class NamedGraph:
     def arranged(self, names: Sequence[Hashable]) -> NamedGraph:
         """Return the same graph with its nodes in the order of ``names``.
 
-        A name that is not text, as the 3 of a column's number, also stands for the node called "3": this is how
-        names come back from formats that only know text.
+        A name that is not text, such as the column number 3, also stands for the node called "3": formats that only
+        have text return names in this form.
 
         >>> NamedGraph.of_edges(["0", "1"], [("0", "1")]).arranged([1, 0]).matrix
         array([[0, 0],
@@ -120,24 +122,24 @@ class NamedGraph:
         return NamedGraph(tuple(names), self.matrix[np.ix_(places, places)])
 
     def texts(self, form: str, refused: str | None = None, why: str = "") -> dict[Hashable, str]:
-        """Return each name as text; raise where two read the same, or match what the format cannot hold."""
+        """Return each name as text; raise if two read the same, or if the format cannot hold one."""
         texts = {name: str(name) for name in self.names}
         if len(set(texts.values())) < len(texts):
             values = list(texts.values())
             alike = [name for name, text in texts.items() if values.count(text) > 1]
-            raise OptionError(f"Names in {form} are text, as which {listed(alike)} read the same; rename one of them.")
+            raise OptionError(f"Names in {form} are text, where {listed(alike)} read the same; rename one of them.")
         bad = [name for name, text in texts.items() if refused and re.search(refused, text)]
         if bad:
             raise OptionError(f"{form} cannot hold the name {listed(bad)}: {why}. Rename these columns.")
         return texts
 
     def require_dag(self, form: str) -> None:
-        """Raise if an edge has no direction, naming some that have none."""
+        """Raise if there are undirected edges, and name some of them."""
         if not self.is_dag:
             shown = "; ".join(f"{i!r} – {j!r}" for i, j in self.undirected[:3])
             raise GraphError(
-                f"{form} holds DAGs only, and this graph has edges without direction: {shown}. Pass a DAG, as "
-                "rfdag.graphs.consistent_extension makes one of the class."
+                f"{form} holds DAGs only, and this graph has undirected edges: {shown}. Pass a DAG, such as the member "
+                "of the equivalence class that rfdag.graphs.consistent_extension returns."
             )
 
     @cached_property
@@ -160,9 +162,9 @@ class NamedGraph:
             raise GraphError("A graph holds a 1 for i → j, a 2 in both places for i – j, and 0 elsewhere.")
         loops = np.flatnonzero(matrix.diagonal())
         if loops.size:
-            raise GraphError(f"Edges lead from {listed(self.names[at] for at in loops)} to itself; remove them.")
+            raise GraphError(f"There are edges from {listed(self.names[at] for at in loops)} to itself; remove them.")
         cycle = find_cycle(matrix == 1)
         if cycle:
             arrows = " → ".join(repr(self.names[node]) for node in cycle)
-            raise GraphError(f"The graph has the cycle {arrows}. Remove or turn one of these edges.")
+            raise GraphError(f"The graph has the cycle {arrows}. Remove or reverse one of these edges.")
         return matrix.astype(np.int8)

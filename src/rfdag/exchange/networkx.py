@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def to_networkx(graph: NamedGraph) -> networkx.DiGraph:
     """Return a networkx.DiGraph: an edge (i, j) for i → j, edges (i, j) and (j, i) for i – j.
 
-    Names are kept as they are; None is refused, as networkx has no such node.
+    Names are kept as they are; None raises an error, as networkx allows no such node.
 
     >>> list(to_networkx(NamedGraph.of_edges("ab", undirected=["ab"])).edges)
     [('a', 'b'), ('b', 'a')]
@@ -32,21 +32,21 @@ def to_networkx(graph: NamedGraph) -> networkx.DiGraph:
 
 
 def from_networkx(graph: networkx.Graph) -> NamedGraph:
-    """Return the graph of a networkx.DiGraph, or of a networkx.Graph, none of whose edges has a direction.
+    """Return the graph of a networkx.DiGraph, or of a networkx.Graph, whose edges are all undirected.
 
-    An edge (i, j) means i → j; edges (i, j) and (j, i) together mean i – j. Attributes are left behind.
+    An edge (i, j) means i → j; edges (i, j) and (j, i) together mean i – j. Attributes are ignored.
 
     >>> import networkx
     >>> from_networkx(networkx.DiGraph([("a", "b")])).directed
     [('a', 'b')]
     """
     if graph.is_multigraph():
-        raise GraphError("A multigraph can join two nodes twice; pass networkx.DiGraph(graph) if it does not.")
+        raise GraphError("A multigraph may have parallel edges; if it has none, pass networkx.DiGraph(graph).")
     names = tuple(graph.nodes)
     edges = set(graph.edges)
     loops = sorted({repr(i) for i, j in edges if i == j})
     if loops:
-        raise GraphError(f"Edges lead from {listed(loops)} to itself; remove them.")
+        raise GraphError(f"There are edges from {listed(loops)} to itself; remove them.")
     if not graph.is_directed():
         return NamedGraph.of_edges(names, undirected=edges)
     place = {name: at for at, name in enumerate(names)}

@@ -1,4 +1,4 @@
-"""Matrices of pcalg, the R package, in its coding amat.cpdag; it serves DAGs and CPDAGs alike."""
+"""Matrices of the R package pcalg in its coding amat.cpdag, which holds both DAGs and CPDAGs."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def from_pcalg(matrix: ArrayLike, names: Sequence[Hashable] | None = None) -> Na
     marks = np.asarray(matrix)
     if marks.ndim != 2 or marks.shape[0] != marks.shape[1] or not np.isin(marks, (0, 1)).all():
         raise GraphError(
-            "pcalg's amat.cpdag is a square matrix of 0 and 1; one with 2 and 3 is the amat.pag of a PAG, which is no "
-            "DAG or CPDAG."
+            "pcalg's amat.cpdag is a square matrix of 0 and 1. A matrix with 2 and 3 is the amat.pag of a PAG, which "
+            "is neither a DAG nor a CPDAG."
         )
     there = marks.T != 0
     return NamedGraph(tuple(names) or tuple(range(len(marks))), there.astype(np.int8) + (there & there.T))
@@ -81,8 +81,8 @@ def from_pcalg_csv(text: str) -> NamedGraph:
     names = rows[0][1:] if rows else []
     if not names or [row[0] for row in rows[1:]] != names:
         raise FileError(
-            "The first line and the first column of an adjacency matrix name the same variables, in one order; here "
-            "they do not. Write it with write.csv(amat, file)."
+            "The first line and the first column of an adjacency matrix must name the same variables in the same "
+            "order; here they do not. Write it with write.csv(amat, file)."
         )
     try:
         marks = [[_mark(cell) for cell in row[1:]] for row in rows[1:]]
@@ -90,13 +90,13 @@ def from_pcalg_csv(text: str) -> NamedGraph:
     except ValueError as problem:
         if isinstance(problem, GraphError):
             raise
-        raise FileError(f"This is no matrix of 0 and 1 ({problem}); write it with write.csv(amat, file).") from None
+        raise FileError(f"This is not a matrix of 0 and 1 ({problem}); write it with write.csv(amat, file).") from None
 
 
 def to_r(graph: NamedGraph) -> str:
     """Return R code that makes the graph: ``amat`` in pcalg's coding, where i → j has its 1 at [j, i].
 
-    The last lines, in comments, turn it into a graph for pcalg's own functions. Names become text.
+    The last lines, commented out, convert it to a graph for pcalg's functions. Names become text.
 
     >>> print(to_r(NamedGraph.of_edges("ab", [("a", "b")])), end="")
     # Adjacency matrix in pcalg's coding amat.cpdag: amat[i, j] = 0 and amat[j, i] = 1 mean i --> j, two ones i --- j.
@@ -130,7 +130,7 @@ def _whole(numbers: Any) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a string literal of R in ASCII, safe whatever the encoding in which R reads the file."""
+    """Return an R string literal in ASCII, which is safe in whatever encoding R reads the file."""
     plain = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(letter if " " <= letter <= "~" else f"\\U{{{ord(letter):x}}}" for letter in plain) + '"'
 

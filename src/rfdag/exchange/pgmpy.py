@@ -9,7 +9,7 @@ from rfdag.exchange.networkx import from_networkx
 
 
 def to_pgmpy(graph: NamedGraph) -> Any:
-    """Return a pgmpy.base.DAG, or a pgmpy.base.PDAG if an edge has no direction; an edge (i, j) is i → j.
+    """Return a pgmpy.base.DAG, or a pgmpy.base.PDAG if an edge is undirected; an edge (i, j) is i → j.
 
     Names are kept as they are.
     """

@@ -14,8 +14,8 @@ EDGE = re.compile(r"(?:\d+\.\s+)?(?P<first>\S+)\s+(?P<mark>[<o-]-[>o-])\s+(?P<se
 def to_tetrad(graph: NamedGraph) -> str:
     """Return the graph as Tetrad writes it: a line of nodes, then numbered edges a --> b (a → b) and a --- b (a – b).
 
-    Names become text; Tetrad reads edges word by word, so that blanks, commas and semicolons in names are refused, and
-    names in round or square brackets, which would turn into latent and selection variables.
+    Names become text. Tetrad reads edges word by word, so names with blanks, commas or semicolons raise an error, as do
+    names in round or square brackets, which Tetrad reads as latent and selection variables.
 
     >>> print(to_tetrad(NamedGraph.of_edges("ab", [("a", "b")])))
     Graph Nodes:
@@ -35,8 +35,8 @@ def to_tetrad(graph: NamedGraph) -> str:
 def from_tetrad(text: str) -> NamedGraph:
     r"""Return the graph of Tetrad's text, with nodes separated by semicolons or, as in older versions, by commas.
 
-    a --> b is a → b, and a --- b is a – b; what follows an edge on its line is left behind. Edges <->, o-> and o-o of
-    a PAG are refused, and so are latent variables.
+    a --> b is a → b, and a --- b is a – b; the rest of an edge's line is ignored. Edges <->, o-> and o-o of a PAG raise
+    an error, and so do latent variables.
 
     >>> from_tetrad("Graph Nodes:\na;b\n\nGraph Edges:\n1. b --> a dd nl\n").directed
     [('b', 'a')]
@@ -50,7 +50,7 @@ def from_tetrad(text: str) -> NamedGraph:
         if line in ("Graph Nodes:", "Graph Edges:"):
             section = line
         elif not line:
-            # As Tetrad does it: a list ends with an empty line, whatever the file goes on to say.
+            # As in Tetrad, an empty line ends a list, whatever follows in the file.
             section = section if section == "Graph Edges:" and not directed and not undirected else ""
         elif section == "Graph Nodes:":
             nodes += [name.strip() for name in re.split("[,;]", line) if name.strip()]
@@ -71,7 +71,7 @@ def from_tetrad(text: str) -> NamedGraph:
 def _edge(line: str, number: int) -> tuple[str, str, str]:
     found = EDGE.fullmatch(line)
     if found is None:
-        raise FileError(f"Line {number}, {line!r}, is no edge of Tetrad's, which read as '1. a --> b'.")
+        raise FileError(f"Line {number}, {line!r}, is not an edge in Tetrad's format, such as '1. a --> b'.")
     if found["mark"] not in ("-->", "<--", "---"):
         raise GraphError(f"Line {number} has {found['mark']}, as in a PAG; a CPDAG has edges -->, <-- and --- only.")
     return found["first"], found["mark"], found["second"]

@@ -1,8 +1,8 @@
 """Graphs as matrices.
 
-The encoding, stated once for the whole package: node i is row and column i. In a DAG, a non-zero entry at
-(i, j) means i → j. In a CPDAG, a 1 at (i, j) means i → j and a 2 at (i, j) and (j, i) means i – j. An
-undirected graph is a symmetric boolean matrix. An order lists nodes with a source first.
+The encoding of the whole package: node i is row and column i. In a DAG, a non-zero entry at (i, j) means i → j. In a
+CPDAG, a 1 at (i, j) means i → j and a 2 at both (i, j) and (j, i) means i – j. An undirected graph is a symmetric
+boolean matrix. An order lists the nodes, a source first.
 """
 
 from rfdag.graphs.dag import ancestors, as_dag, descendants, find_cycle, topological_order

@@ -1,4 +1,4 @@
-"""A found graph beside the true one, pair by pair: what pictures and the report show of it."""
+"""The found graph compared with the true one, pair by pair, for plots and the report."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from rfdag.graphs.equivalence import equivalence_class
 from rfdag.graphs.sparse import entries_at, issparse
 
 VERDICTS = ("right", "missing", "extra", "reversed")
-"""What is found of a pair; "reversed" is any other direction than the true one, or a direction where there is none."""
+"""The verdict on a pair; "reversed" is any wrong direction, also a direction where the true edge has none."""
 
 ARROWS = np.array(["", "target", "source", "none"])
-"""Where the arrow of a pair has its head, by the kind of its edge: none, forwards, backwards, undirected."""
+"""The end with the arrowhead, by the kind of a pair's edge: none, forwards, backwards, undirected."""
 
 
 class Comparison(NamedTuple):
@@ -34,7 +34,7 @@ class Comparison(NamedTuple):
 
     @property
     def arrow(self) -> NDArray[np.str_]:
-        """The end at which the pair's arrow has its head, as found; of missing pairs, as in the truth."""
+        """The end with the arrowhead, in the found graph; of missing pairs, in the true graph."""
         heads: NDArray[np.str_] = ARROWS[np.where(self.found == 0, self.wanted, self.found)]
         return heads
 
@@ -49,12 +49,12 @@ def comparison(
     truth
         The true DAG or, for "cpdag", its CPDAG; full or sparse.
     found
-        The found DAG or CPDAG, whichever ``graph`` names.
+        The found DAG or CPDAG, as ``graph`` specifies.
     order
         The found order; pairs are given by their places in it.
     graph
-        What is compared: for "cpdag" the equivalence classes, so that the mistakes add up to the structural Hamming
-        distance, and for "dag" the DAGs themselves.
+        "cpdag" compares the equivalence classes, so that the mistakes add up to the structural Hamming distance; "dag"
+        compares the DAGs themselves.
 
     Examples
     --------
@@ -77,10 +77,10 @@ def comparison(
 
 
 def aligned(truth: Any, names: Sequence[Hashable]) -> Any:
-    """Return the truth as a matrix whose rows and columns follow ``names``.
+    """Return the true graph as a matrix with rows and columns in the order of ``names``.
 
     ``truth`` is a matrix, which is returned as it is, or an object with ``names`` and a ``dag`` or ``matrix``, such as
-    a graph with names or another result.
+    a `NamedGraph` or another result.
     """
     given = getattr(truth, "names", None)
     if given is None:
@@ -106,6 +106,6 @@ def _pairs(graph: Any, rank: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _edge_kinds(graph: Any, earlier: NDArray[np.int64], later: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return 0 for pairs that are not adjacent, 1 for edges forwards, 2 for backwards, 3 for undirected ones."""
+    """Return the kind of each pair's edge: 0 not adjacent, 1 forwards, 2 backwards, 3 undirected."""
     forwards, backwards = entries_at(graph, earlier, later), entries_at(graph, later, earlier)
     return np.select([forwards == 2, forwards == 1, backwards == 1], [3, 1, 2], 0)

@@ -17,7 +17,7 @@ Undirected = NDArray[np.bool_]
 def as_dag(matrix: ArrayLike) -> Graph:
     """Return a checked copy with entries 0 and 1; raise if it is not square or has a cycle.
 
-    A sparse array gives a CSR array.
+    For a sparse array the copy is a CSR array.
 
     >>> as_dag([[0, -0.5], [0, 0]])
     array([[0, 1],
@@ -68,9 +68,9 @@ def topological_order(dag: ArrayLike) -> NDArray[np.int64]:
 
 
 def order_near(order: ArrayLike, dag: ArrayLike) -> NDArray[np.int64]:
-    """Return the topological order that departs from a given order only where the DAG requires it.
+    """Return the topological order that differs from a given order only where the DAG requires it.
 
-    Of the nodes whose parents are all placed, the one that the given order has first comes next.
+    Among the nodes whose parents are all placed, the one that comes first in the given order is next.
 
     >>> order_near([2, 0, 1], [[0, 0, 1], [0, 0, 0], [0, 0, 0]])
     array([0, 2, 1])
@@ -97,7 +97,7 @@ def find_cycle(graph: ArrayLike) -> list[int]:
         return sparse_cycle(canonical(graph))
     edges = np.asarray(graph) != 0
     left = np.ones(len(edges), bool)
-    # A node without a parent among those left lies on no cycle; peel until none is left, or all have one.
+    # A node without a remaining parent lies on no cycle; remove such nodes until none is left, or all have one.
     while True:
         sources = left & ~edges[left].any(axis=0)
         if not sources.any():
@@ -114,7 +114,7 @@ def find_cycle(graph: ArrayLike) -> list[int]:
 
 
 def descendants(dag: ArrayLike, node: int) -> set[int]:
-    """Return the nodes reached from ``node`` along arrows, itself not among them.
+    """Return the descendants of ``node``, without ``node`` itself.
 
     >>> sorted(descendants([[0, 1, 0], [0, 0, 1], [0, 0, 0]], 0))
     [1, 2]
@@ -123,7 +123,7 @@ def descendants(dag: ArrayLike, node: int) -> set[int]:
 
 
 def ancestors(dag: ArrayLike, nodes: list[int]) -> set[int]:
-    """Return ``nodes`` and everything from which one of them is reached along arrows.
+    """Return ``nodes`` and all their ancestors.
 
     >>> sorted(ancestors([[0, 1, 0], [0, 0, 1], [0, 0, 0]], [1]))
     [0, 1]
@@ -132,7 +132,7 @@ def ancestors(dag: ArrayLike, nodes: list[int]) -> set[int]:
 
 
 def reached(edges: NDArray[np.bool_], start: list[int]) -> set[int]:
-    """Return the nodes to which ``edges``, at (i, j) for a step from i to j, lead from those at the start, and these.
+    """Return the nodes that can be reached from ``start``, included, where an entry at (i, j) is a step from i to j.
 
     >>> sorted(reached(np.array([[0, 1, 0], [0, 0, 0], [0, 1, 0]], bool), [0]))
     [0, 1]
@@ -164,7 +164,7 @@ def check_nodes(nodes: ArrayLike, size: int) -> list[int]:
 
 
 def check_order(order: ArrayLike, size: int) -> list[int]:
-    """Return the order as a list; raise unless it holds every node once."""
+    """Return the order as a list; raise unless it contains every node exactly once."""
     found = check_nodes(order, size)
     if len(found) < size:
         missing = sorted(set(range(size)) - set(found))

@@ -44,7 +44,7 @@ def cpdag(dag: ArrayLike) -> Graph:
 
 
 def equivalence_class(graph: ArrayLike) -> Graph:
-    """Return the CPDAG of a DAG; a graph with undirected edges is one already.
+    """Return the CPDAG of a DAG; a graph with undirected edges is returned as it is.
 
     >>> equivalence_class([[0, 0.7], [0, 0]])
     array([[0, 2],
@@ -55,7 +55,7 @@ def equivalence_class(graph: ArrayLike) -> Graph:
 
 
 def encoded(graph: ArrayLike) -> Graph:
-    """Return a DAG or CPDAG in the encoding of `rfdag.graphs`; other non-zero entries are weights, and mean an edge.
+    """Return a DAG or CPDAG in the encoding of `rfdag.graphs`; other non-zero entries are weights of edges.
 
     >>> encoded([[0, 2, 0.7], [2, 0, 0], [0, 0, 0]])
     array([[0, 2, 1],
@@ -73,10 +73,10 @@ def encoded(graph: ArrayLike) -> Graph:
 
 
 def _encoded_sparse(graph: ArrayLike) -> Graph:
-    """Return a sparse graph in that encoding, as CSR."""
+    """Return a sparse graph in the same encoding, as CSR."""
     matrix = canonical(graph)
     twos = same_pattern(matrix, (matrix.data == 2).astype(np.int8))
-    # One in both places makes two of either.
+    # A one in both places sums to two.
     mutual = (twos + twos.T).multiply(same_pattern(matrix, np.ones(matrix.nnz, np.int8))).tocsr()
     encoded: Graph = (same_pattern(matrix, np.ones(matrix.nnz, np.int8)) + (mutual == 2)).astype(np.int8)
     return encoded
@@ -98,8 +98,8 @@ def consistent_extension(graph: ArrayLike) -> Graph:
     """Return a DAG with the same skeleton, arrows and v-structures as a partially directed graph.
 
     Dor and Tarsi's construction (A simple algorithm to construct a consistent extension of a partially
-    oriented graph, 1992): find a sink whose undirected neighbours are adjacent to all its neighbours,
-    point its edges at it, set it aside.
+    oriented graph, 1992): find a sink whose undirected neighbours are adjacent to all its neighbours, direct
+    its edges towards it, remove it, and repeat.
 
     >>> consistent_extension([[0, 2], [2, 0]])
     array([[0, 0],

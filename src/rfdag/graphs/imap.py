@@ -1,4 +1,4 @@
-"""Independence maps: the DAG that an order induces, and tests of what a DAG may claim."""
+"""Independence maps (I-MAPs): the DAG that an order induces, and tests for being an I-MAP."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def is_imap(candidate: ArrayLike, dag: ArrayLike) -> bool:
 
 
 def is_minimal_imap(candidate: ArrayLike, dag: ArrayLike) -> bool:
-    """Return whether ``candidate`` is an I-MAP of ``dag`` and loses that with any edge it loses.
+    """Return whether ``candidate`` is an I-MAP of ``dag``, and would not be one without any of its edges.
 
     >>> is_minimal_imap([[0, 1], [0, 0]], [[0, 0], [0, 0]])
     False

@@ -1,13 +1,13 @@
-"""Compiled walks over sparse DAGs, given by lists of children or of parents."""
+"""Compiled traversals of sparse DAGs, given by lists of children or of parents."""
 
 from rfdag.runtime.compilation import kernel
 
 
 @kernel()
 def peel(children, child_start, waiting, order):
-    """Write nodes into ``order`` as their parents have been; return how many were: all, unless there is a cycle.
+    """Write each node into ``order`` after its parents; return how many were written: all, unless there is a cycle.
 
-    ``waiting`` holds the number of parents of each node and is used up.
+    ``waiting`` holds the number of parents of each node and is overwritten.
     """
     count = 0
     for node in range(len(waiting)):

@@ -11,7 +11,7 @@ from rfdag.graphs.separation import connected_given_rest
 
 
 def moral_graph(dag: ArrayLike) -> Undirected:
-    """Return the moral graph: parents of a common child made adjacent, arrows dropped.
+    """Return the moral graph: parents of a common child become adjacent, and directions are dropped.
 
     >>> moral_graph([[0, 0, 1], [0, 0, 1], [0, 0, 0]]).astype(int)
     array([[0, 1, 1],
@@ -25,7 +25,7 @@ def moral_graph(dag: ArrayLike) -> Undirected:
 
 
 def moral_subgraph(dag: ArrayLike, nodes: ArrayLike) -> Undirected:
-    """Return the moral subgraph over ``nodes`` (Definition 1), aligned with them.
+    """Return the moral subgraph over ``nodes`` (Definition 1), with rows and columns in their order.
 
     Two nodes are adjacent iff they are d-connected given all the other ``nodes``.
 
@@ -45,9 +45,9 @@ def moral_subgraph(dag: ArrayLike, nodes: ArrayLike) -> Undirected:
 
 
 def elimination_graph(dag: ArrayLike, nodes: ArrayLike) -> Undirected:
-    """Return the elimination graph over ``nodes``: two are adjacent iff the moral graph connects them outside.
+    """Return the elimination graph over ``nodes``: i – j iff a path in the moral graph avoids the other ``nodes``.
 
-    It is what is left of the moral graph after every other node was removed and its neighbours made adjacent.
+    It is what is left of the moral graph once every other node is removed and its neighbours made adjacent.
 
     >>> collider = [[0, 0, 1], [0, 0, 1], [0, 0, 0]]
     >>> elimination_graph(collider, [0, 1]).astype(int)
@@ -96,7 +96,7 @@ def maximal_nodes(dag: ArrayLike, nodes: ArrayLike) -> set[int]:
 
 
 def edge_set(graph: ArrayLike, nodes: ArrayLike | None = None) -> set[tuple[int, int]]:
-    """Return an undirected graph's edges as pairs (i, j), i < j, under the names of ``nodes``.
+    """Return the edges of an undirected graph as pairs (i, j), i < j, of the labels ``nodes``.
 
     >>> edge_set([[0, 1], [1, 0]], nodes=[5, 3])
     {(3, 5)}

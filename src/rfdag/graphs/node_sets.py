@@ -1,6 +1,6 @@
 """Sets of nodes as the bits of a Python integer: node i is bit i.
 
-Unions, differences and comparisons of such sets cost next to nothing, and they can be keys of a dictionary.
+Unions, differences and comparisons of such sets are cheap, and they can be keys of a dictionary.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Parents = list[int]
 
 
 def as_bits(nodes: NDArray[np.int64]) -> int:
-    """Return the set of some nodes.
+    """Return nodes as a set of bits.
 
     >>> bin(as_bits(np.array([1, 2, 4])))
     '0b10110'

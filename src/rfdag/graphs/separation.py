@@ -1,4 +1,4 @@
-"""d-separation, by walking the paths it leaves open."""
+"""d-separation, by following active paths."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ def d_separated(dag: ArrayLike, i: int, j: int, given: ArrayLike = ()) -> bool:
 
 
 def connected_given_rest(dag: Graph, node: int, nodes: list[int]) -> set[int]:
-    """Return the j of ``nodes`` that are d-connected to ``node`` given all of ``nodes`` but the two.
+    """Return the j of ``nodes`` that are d-connected to ``node`` given all other ``nodes``.
 
-    One walk answers for every j at once: an open path to j is cut short at the first of ``nodes`` it meets
-    as a non-collider, and a collider that only j (or ``node``) opens leads on to j itself by its descent.
+    One traversal answers for every j at once: an active path to j ends at the first of ``nodes`` that it meets as a
+    non-collider, and a collider that is active only because of j (or ``node``) has a directed path to j itself.
     """
     return _reached(dag, node, set(nodes) - {node}) & set(nodes)
 
 
 def _reached(dag: Graph, source: int, conditioned: set[int]) -> set[int]:
-    """Return the nodes met on walks from ``source`` whose every inner node lets them pass."""
+    """Return the nodes that active paths from ``source`` reach."""
     children = [np.flatnonzero(row).tolist() for row in dag]
     parents = [np.flatnonzero(column).tolist() for column in dag.T]
     opens_collider = ancestors(dag, list(conditioned))
     met: set[int] = set()
-    # A visit is a node and whether we came to it along an arrow (from a parent) or against one.
+    # A visit is a node, and whether it was reached from a parent (along an arrow) or from a child.
     visits = {(child, True) for child in children[source]} | {(parent, False) for parent in parents[source]}
     todo = list(visits)
     while todo:

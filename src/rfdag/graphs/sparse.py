@@ -1,6 +1,6 @@
 """Graphs as SciPy's sparse arrays, in the encoding of `rfdag.graphs`: checks, topological order, CPDAG.
 
-Nothing here makes a p × p array; time and memory follow the number of edges.
+Nothing here creates a p × p array; time and memory grow with the number of edges.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def canonical(
             f"The {kind} has {int(bad.sum())} missing or infinite entries, as at {found}; every entry must be a "
             "number, and absent ones are simply not stored."
         )
-    # True + True is True, which is right, but SciPy's sums of small integers would run over.
+    # Booleans sum correctly (True + True is True), but sums of small integers could overflow.
     kept = entries.data if entries.dtype.kind in "fb" else entries.data.astype(np.int64)
     result = csr_array((kept, (entries.row, entries.col)), shape=matrix.shape)
     result.sum_duplicates()
@@ -83,7 +83,7 @@ def sparse_dag(matrix: Any, names: Sequence[Hashable] | None = None) -> csr_arra
 def sparse_topological_order(dag: csr_array) -> NDArray[np.int64]:
     """Return an order with every parent before its children, as `rfdag.graphs.topological_order` does.
 
-    It is shorter than the graph if that has a cycle.
+    If the graph has a cycle, nodes are missing from the order.
     """
     p = dag.shape[0]
     order = np.empty(p, np.int64)
@@ -136,18 +136,18 @@ def sparse_cpdag(dag: csr_array) -> csr_array:
 
 
 def refuse_sparse(graph: Any, what: str) -> None:
-    """Raise if the graph is sparse where only a full matrix will do."""
+    """Raise if the graph is sparse, where a full matrix is needed."""
     if issparse(graph):
         raise GraphError(f"{what} needs a full matrix; pass graph.toarray() if it is small enough.")
 
 
 def same_pattern(graph: csr_array, values: NDArray[Any]) -> csr_array:
-    """Return other values in the places of a graph's edges."""
+    """Return a sparse array with other values at a graph's edges."""
     return csr_array((values, graph.indices, graph.indptr), shape=graph.shape)
 
 
 def entries_at(matrix: Any, rows: NDArray[Any], columns: NDArray[Any]) -> NDArray[Any]:
-    """Return the entries of a matrix, full or sparse, at the given places.
+    """Return the entries of a matrix, full or sparse, at the given positions.
 
     >>> entries_at(csr_array([[0, 2], [3, 0]]), np.array([1, 0]), np.array([0, 0]))
     array([3, 0])

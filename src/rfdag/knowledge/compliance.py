@@ -1,4 +1,4 @@
-"""Whether a result obeys the knowledge it was learnt with, demand by demand."""
+"""Whether a result obeys the knowledge it was learnt with, constraint by constraint."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rfdag.wording import counted
 
 
 class Compliance(NamedTuple):
-    """One demand of the knowledge: its ``kind``, what was ``asked``, whether it ``holds``, and what shows it.
+    """One constraint: its ``kind``, what it ``asked`` for, whether it ``holds``, and the evidence (``shown``).
 
     Kinds are "tiers" (one for each boundary), "within" (no edges inside a tier), "required", "forbidden", "root" and
     "leaf".
@@ -28,7 +28,7 @@ class Compliance(NamedTuple):
 def compliance(
     knowledge: Knowledge, names: Sequence[Hashable], order: Sequence[Hashable], dag: Any
 ) -> tuple[Compliance, ...]:
-    """Return a record for every demand, read off the order and the DAG alone.
+    """Return one record per constraint, read off the order and the DAG alone.
 
     >>> known = Knowledge(tiers=[["a"], ["b"]], forbidden=[("b", "a")])
     >>> for record in compliance(known, ["b", "a"], ["a", "b"], np.array([[0, 0], [1, 0]])):
@@ -71,7 +71,8 @@ def compliance(
     for tier in knowledge.forbidden_within:
         inside = [(i, j) for i, j in edges if number[i] == number[j] == tier - 1]
         pairs = len(knowledge.tiers[tier - 1]) * (len(knowledge.tiers[tier - 1]) - 1) // 2
-        put("within", f"no edges inside tier {tier}", not inside, named(inside) or f"none of its {pairs} pairs joined")
+        shown = named(inside) or f"none of its {pairs} pairs adjacent"
+        put("within", f"no edges inside tier {tier}", not inside, shown)
     for cause, effect in knowledge.required:
         there = (column[cause], column[effect]) in edges
         verdict = f"{arrow(cause, effect)} is {'' if there else 'not '}in the DAG"
@@ -90,14 +91,14 @@ def compliance(
 
 
 def summed_up(records: Sequence[Compliance]) -> str:
-    """Return one line that tells how many demands hold, and the first that does not.
+    """Return one line: how many constraints hold, and the first that does not.
 
     >>> summed_up([Compliance("root", "no parents of 'a'", True, "'a' has no parents")])
-    'the one demand holds'
+    'the one constraint holds'
     """
     broken = [record for record in records if not record.holds]
     if not broken:
-        return "the one demand holds" if len(records) == 1 else f"all {len(records)} demands hold"
+        return "the one constraint holds" if len(records) == 1 else f"all {len(records)} constraints hold"
     verb = "does" if len(broken) == 1 else "do"
-    of_all = f"{len(broken)} of {counted(len(records), 'demand')}"
+    of_all = f"{len(broken)} of {counted(len(records), 'constraint')}"
     return f"{of_all} {verb} not hold; the first: {broken[0].asked} ({broken[0].shown})"

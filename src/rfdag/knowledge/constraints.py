@@ -1,8 +1,8 @@
-"""What background knowledge demands of orders and parents, as arrays over the columns.
+"""Constraints on orders and parents that follow from background knowledge, as arrays over the columns.
 
-Three demands follow from it: which variables may be parents of which, which must be, and which must come before which
-in the order. The last are kept as the edges of a small DAG over the variables and a few *barriers*, nodes of its own
-that stand between groups: all of one group → barrier → all of the next. So p variables in tiers take p edges, not p².
+There are three kinds: which variables may be parents of which, which must be, and which must precede which in the
+order. Precedence is stored as a small DAG over the variables and a few *barriers*, extra nodes between two groups: all
+of one group → barrier → all of the next. So p variables in tiers need about p edges, not p².
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 FORBIDDEN, ALLOWED, REQUIRED = range(3)
-"""What x may be to y, as `Constraints.roles` has it."""
+"""Entries of `Constraints.roles`: whether x is a forbidden, an allowed or a required parent of y."""
 
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """Demands on an order and its parents; node i is the i-th column.
+    """Constraints on an order and its parents; node i is the i-th column.
 
-    A DAG that obeys them always has an order that obeys `before`, so that asking it of orders loses nothing. Such an
-    order exists for tiers and required edges by their meaning. A root has no parents, so it may move to the front: to
-    the very front if no tier lies below it, and else to the front of its tier, past those of its tier and later ones,
-    which are no ancestors of anything in an earlier tier. (Past a variable without a tier it may not move then: that
-    may be an ancestor of an earlier tier.) For leaves the same holds backwards. A variable that is root and leaf has
-    no edges and stands anywhere.
+    Every DAG that obeys them has a topological order that obeys `before`, so restricting the search to such orders
+    excludes no valid DAG. For tiers and required edges this holds by definition. A root has no parents, so it can move
+    forward in the order: to the very front if there is no earlier tier, otherwise to the front of its tier, past
+    variables of its own and later tiers, none of which is an ancestor of an earlier tier. (It cannot move past a
+    variable without a tier, which may be an ancestor of an earlier tier.) The same holds for leaves, backwards. A
+    variable that is both root and leaf has no edges and can stand anywhere.
 
     Attributes
     ----------
@@ -66,12 +66,12 @@ class Constraints:
 
     @cached_property
     def precedence(self) -> csr_array:
-        """Who must come before whom, one step at a time: variables first, then the barriers between them."""
+        """The DAG of direct precedences: variables come first, then the barriers between them."""
         return _precedence(self.tier, self.root, self.leaf, self.required_edges)
 
     @property
     def cycle(self) -> list[int]:
-        """The variables of a circle that the demands make, the first repeated at the end; empty if they make none."""
+        """The variables of a cycle in the constraints, the first repeated at the end; empty if there is none."""
         found = [node for node in sparse_cycle(self.precedence) if node < self.size]
         return found if not found or found[0] == found[-1] else [*found, found[0]]
 
@@ -104,9 +104,9 @@ class Constraints:
 
     @cached_property
     def roles(self) -> NDArray[np.int8]:
-        """What x may be to y, at (y, x): FORBIDDEN, ALLOWED or REQUIRED as a parent."""
-        everyone = np.arange(self.size)
-        roles = np.array([self.may_be_parents(everyone, child) for child in range(self.size)]).astype(np.int8)
+        """Whether x is FORBIDDEN, ALLOWED or REQUIRED as a parent of y, at (y, x)."""
+        variables = np.arange(self.size)
+        roles = np.array([self.may_be_parents(variables, child) for child in range(self.size)]).astype(np.int8)
         roles[self.required_edges[:, 1], self.required_edges[:, 0]] = REQUIRED
         return roles
 
@@ -134,7 +134,7 @@ class Constraints:
 
     @cached_property
     def barriers(self) -> dict[int, Integers]:
-        """The barriers with those right after them, the last barrier first."""
+        """Each barrier with its direct successors, the last barrier first."""
         steps = self.precedence
         return {
             node: steps.indices[steps.indptr[node] : steps.indptr[node + 1]]
@@ -143,7 +143,7 @@ class Constraints:
         }
 
     def free(self, remaining: Integers) -> Flags:
-        """Return which of the remaining variables may be removed: those that none of the others must follow."""
+        """Return which remaining variables may be removed: those that need not precede another remaining one."""
         left = np.zeros(self.precedence.shape[0], np.int8)
         left[remaining] = 1
         for barrier, after in self.barriers.items():
@@ -160,11 +160,11 @@ class Constraints:
     def _has_followers(self) -> Flags:
         return np.diff(self.precedence.indptr) > 0
 
-    def arrange(self, wish: Integers, edges: Any = None) -> Integers:
-        """Return an order that obeys, and has the parent first in each of ``edges``, as near to the wish as may be.
+    def arrange(self, preferred: Integers, edges: Any = None) -> Integers:
+        """Return an order that obeys the constraints and stays as close to the preferred one as possible.
 
-        ``edges`` is a matrix over the variables. Of those that may come next, the one that stands first in the wish
-        does.
+        ``edges`` is an adjacency matrix; every parent then precedes its children as well. Among the variables that may
+        come next, the one that the preferred order has first is taken.
         """
         p = self.size
         steps = self.precedence.tocoo()
@@ -174,9 +174,9 @@ class Constraints:
             sources, targets = np.concatenate([sources, more[0]]), np.concatenate([targets, more[1]])
         nodes = self.precedence.shape[0]
         graph = csr_array((np.ones(len(sources), np.int8), (sources, targets)), shape=(nodes, nodes))
-        # Barriers pass as soon as they can.
+        # Barriers rank first, so that they are passed as soon as possible.
         rank = np.full(nodes, -1)
-        rank[wish] = np.arange(p)
+        rank[preferred] = np.arange(p)
         waiting = np.bincount(graph.indices, minlength=nodes)
         ready = [(int(rank[node]), node) for node in np.flatnonzero(waiting == 0).tolist()]
         heapq.heapify(ready)
@@ -192,7 +192,7 @@ class Constraints:
         return np.array(order, np.int64)
 
     def obeyed_by(self, order: Integers) -> bool:
-        """Return whether an order has everyone before those that must follow."""
+        """Return whether every variable precedes all that must follow it."""
         return bool(np.array_equal(self.arrange(order), order))
 
 
@@ -204,7 +204,7 @@ def _by_child(edges: Integers) -> dict[int, Integers]:
 
 
 def _precedence(tier: Integers, root: Flags, leaf: Flags, required: Integers) -> csr_array:
-    """Return the steps of the order: tiers one after the other, roots first, leaves last, required edges."""
+    """Return the DAG of direct precedences: tiers in sequence, roots first, leaves last, required edges."""
     p = len(tier)
     edges: list[Integers] = [required]
     count = p

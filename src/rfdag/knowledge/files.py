@@ -18,7 +18,7 @@ NESTED = ("tiers", "required", "forbidden")
 
 
 def read(path: str | Path) -> Knowledge:
-    """Return the knowledge in a file; what is wrong with it is said with the number of the line."""
+    """Return the knowledge in a file; errors name the line."""
     try:
         text = Path(path).expanduser().read_text(encoding="utf-8-sig")
     except FileNotFoundError:
@@ -56,7 +56,7 @@ def from_parts(parts: dict[str, Any]) -> Knowledge:
 
 
 def decoded(value: Any) -> Any:
-    """Return a part of knowledge with its names as they are, whichever of them JSON cannot hold.
+    """Return a part of knowledge with its original names, also those that JSON holds in an encoded form.
 
     >>> decoded([["a", {"tuple": ["b", 2]}], [3]])
     [['a', ('b', 2)], [3]]
@@ -68,13 +68,13 @@ def to_tetrad(knowledge: Knowledge) -> str:
     """Return the knowledge as Tetrad's text."""
     if knowledge.roots or knowledge.leaves:
         raise OptionError(
-            "Tetrad's knowledge has no roots or leaves; write JSON, or put roots into the first tier and leaves into "
-            "the last, with no edges inside."
+            "Tetrad's format has no roots or leaves. Write JSON, or put the roots into a first tier and the leaves "
+            "into a last tier, both without edges inside."
         )
     for name in knowledge.variables:
         text = str(name)
         if not text or any(letter.isspace() for letter in text):
-            raise OptionError(f"Tetrad's knowledge parts names by spaces, and one is {text!r}; write JSON instead.")
+            raise OptionError(f"Tetrad's format separates names by spaces, but one is {text!r}. Write JSON instead.")
     lines = ["/knowledge", "addtemporal", ""]
     for number, tier in enumerate(knowledge.tiers, start=1):
         mark = "*" if number in knowledge.forbidden_within else ""
@@ -124,7 +124,7 @@ def _from_tetrad(text: str, path: str | Path) -> Knowledge:
 
 
 def _lines(text: str, path: str | Path) -> Iterator[tuple[int, str, list[str]]]:
-    """Yield the number, section and words of every line that says something."""
+    """Yield the number, section and words of every line with content."""
     section = ""
     for number, line in enumerate(text.splitlines(), start=1):
         words = line.split()
@@ -154,7 +154,7 @@ def _tier(word: str, path: str | Path, number: int) -> tuple[int, bool]:
 
 
 def _encoded(part: str, value: Any) -> Any:
-    """Return a part with its names in a form that JSON holds."""
+    """Return a part with its names encoded for JSON."""
     if part in NESTED:
         return [[encode_name(name) for name in entry] for entry in value]
     return [encode_name(name) for name in value]

@@ -20,18 +20,18 @@ Names = tuple[Hashable, ...]
 
 @dataclass(frozen=True)
 class Knowledge(ShownInNotebooks):
-    """What is known of a causal order and its DAG before any data are seen.
+    """What is known about the causal order and the DAG before any data are seen.
 
-    Knowledge that contradicts itself is refused at once, with the pair or the circle that does. Variables that it does
-    not name are free.
+    Contradictory knowledge raises an error at once, which names the contradicting pair or cycle. Variables that are not
+    named are unconstrained.
 
     Parameters
     ----------
     tiers
-        Groups of variables in time: none of a later tier is a cause, direct or not, of one in an earlier tier, and the
-        order has them tier by tier.
+        Groups of variables in time: no variable is a direct or indirect cause of one in an earlier tier, and the order
+        lists them tier by tier.
     forbidden_within
-        The numbers of tiers (the first is 1) that have no edges inside; True for all.
+        Numbers of the tiers (the first is 1) without edges inside; True for all.
     required
         Edges that the DAG must have, as pairs (cause, effect).
     forbidden
@@ -71,7 +71,7 @@ class Knowledge(ShownInNotebooks):
         within: Any = self.forbidden_within
         if within is True:
             within = range(1, len(tiers) + 1)
-        # Tuples, whatever was given, so that knowledge can be compared and never changes.
+        # Tuples, whatever was given, so that knowledge is immutable and can be compared.
         known = {
             "tiers": tiers,
             "forbidden_within": tuple(map(_plain, _sequence("forbidden_within", within))),
@@ -88,9 +88,9 @@ class Knowledge(ShownInNotebooks):
 
     @classmethod
     def of(cls, source: Knowledge | Mapping[str, Any] | str | Path) -> Knowledge:
-        """Return knowledge given as itself, as a mapping of its parts, or as the path of a file.
+        """Return the knowledge given as a `Knowledge`, as a mapping of its parts, or as the path of a file.
 
-        The mapping may be what `json.loads` makes of `to_json`.
+        The mapping may also be parsed JSON, as `to_json` writes it.
 
         >>> Knowledge.of({"roots": ["age"]})
         Knowledge(tiers=(), forbidden_within=(), required=(), forbidden=(), roots=('age',), leaves=())
@@ -122,7 +122,7 @@ class Knowledge(ShownInNotebooks):
         return read(path)
 
     def to_tetrad(self) -> str:
-        """Return the knowledge as Tetrad's text, which knows no roots and leaves."""
+        """Return the knowledge as Tetrad's text, which has no roots and leaves."""
         from rfdag.knowledge.files import to_tetrad
 
         return to_tetrad(self)
@@ -148,7 +148,7 @@ class Knowledge(ShownInNotebooks):
         return bool(self.variables)
 
     def among(self, names: Iterable[Hashable]) -> Self:
-        """Return what is known of some variables alone.
+        """Return the knowledge restricted to some variables.
 
         >>> Knowledge(tiers=[["a", "b"], ["c"]], required=[("a", "c")]).among(["a", "b"]).tiers
         (('a', 'b'), ())
@@ -164,9 +164,9 @@ class Knowledge(ShownInNotebooks):
         )
 
     def spelt_as(self, names: Sequence[Hashable]) -> Self:
-        """Return the same with every variable named as a column is; raise for those that are no columns.
+        """Return the same knowledge with the names of the columns; raise if a variable is not a column.
 
-        A name read from a file is text, so that a text that reads like a column's name stands for it.
+        Names read from a file are text, so "3" also stands for the column 3.
         """
         spelt: dict[Hashable, Hashable] = {str(name): name for name in reversed(names)}
         spelt |= {name: name for name in names}
@@ -188,7 +188,7 @@ class Knowledge(ShownInNotebooks):
         )
 
     def constraints(self, names: Sequence[Hashable]) -> Constraints:
-        """Return what the knowledge demands over these columns, which must be all that it names and may be more."""
+        """Return the constraints over these columns, which must include all variables that the knowledge names."""
         known = self if set(names).issuperset(self.variables) else self.spelt_as(names)
         place = {name: at for at, name in enumerate(names)}
         tier, root, leaf = np.full(len(names), -1), np.zeros(len(names), bool), np.zeros(len(names), bool)
@@ -201,14 +201,14 @@ class Knowledge(ShownInNotebooks):
             np.array([(place[a], place[b]) for a, b in edges], np.int64).reshape(-1, 2)
             for edges in (known.required, known.forbidden)
         )
-        demands = Constraints(tier, closed, root, leaf, required, forbidden)
-        if demands.cycle:
-            arrows = " → ".join(repr(names[at]) for at in demands.cycle)
+        constraints = Constraints(tier, closed, root, leaf, required, forbidden)
+        if constraints.cycle:
+            arrows = " → ".join(repr(names[at]) for at in constraints.cycle)
             raise GraphError(
-                f"The knowledge contradicts itself: its required edges and tiers make the circle {arrows}. Take out or "
-                "turn one of these edges, or move one of these variables to another tier."
+                f"The knowledge contradicts itself: its required edges and tiers form the cycle {arrows}. Remove or "
+                "reverse one of these edges, or move one of these variables to another tier."
             )
-        return demands
+        return constraints
 
     def _check_tiers(self) -> None:
         for number, tier in enumerate(self.tiers, start=1):
@@ -220,8 +220,8 @@ class Knowledge(ShownInNotebooks):
             for name in tier:
                 if name in tiers:
                     raise OptionError(
-                        f"{name!r} is in tiers {tiers[name]} and {number}; a variable has one place in time. Leave it "
-                        "in one of them."
+                        f"{name!r} is in tiers {tiers[name]} and {number}. A variable belongs to one tier; remove it "
+                        "from the other."
                     )
                 tiers[name] = number
         for number in self.forbidden_within:
@@ -231,7 +231,7 @@ class Knowledge(ShownInNotebooks):
                 )
 
     def _check_required(self) -> None:
-        """Refuse a required edge that something else forbids, and say what."""
+        """Raise if a required edge is ruled out by another constraint, and name that constraint."""
         tiers = {name: number for number, tier in enumerate(self.tiers, start=1) for name in tier}
         forbidden, required = set(self.forbidden), set(self.required)
         for cause, effect in self.required:
@@ -240,7 +240,7 @@ class Knowledge(ShownInNotebooks):
             if (cause, effect) in forbidden:
                 against = "it is forbidden as well"
             elif (effect, cause) in required:
-                against = f"so is the circle's other half: {cause!r} → {effect!r} → {cause!r}"
+                against = f"so is the reverse, which closes the cycle {cause!r} → {effect!r} → {cause!r}"
             elif effect in self.roots:
                 against = f"{effect!r} is a root, which has no parents"
             elif cause in self.leaves:
@@ -251,8 +251,8 @@ class Knowledge(ShownInNotebooks):
                 against = f"both are in tier {early}, which has no edges inside"
             if against:
                 raise GraphError(
-                    f"The knowledge contradicts itself: {cause!r} → {effect!r} is required, and {against}. Take out "
-                    "one of the two."
+                    f"The knowledge contradicts itself: {cause!r} → {effect!r} is required, and {against}. Remove "
+                    "one of the two constraints."
                 )
 
 
@@ -271,7 +271,7 @@ def _names(what: str, given: Any) -> Names:
 
 
 def _plain(number: Any) -> Any:
-    """Return a whole number of NumPy as Python's own."""
+    """Return a NumPy integer as a Python integer."""
     return int(number) if isinstance(number, np.integer) else number
 
 
@@ -281,5 +281,5 @@ def _edges(what: str, given: Any) -> tuple[tuple[Hashable, Hashable], ...]:
         if len(edge) != 2 or not all(isinstance(end, Hashable) for end in edge):
             raise OptionError(f"{what} of knowledge lists pairs (cause, effect), not {edge!r}.")
         if edge[0] == edge[1]:
-            raise GraphError(f"{what} of knowledge has an edge from {edge[0]!r} to itself; a DAG has none such.")
+            raise GraphError(f"{what} of knowledge has an edge from {edge[0]!r} to itself; a DAG has no such edges.")
     return tuple(dict.fromkeys((edge[0], edge[1]) for edge in edges))

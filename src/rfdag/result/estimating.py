@@ -1,4 +1,4 @@
-"""What a result says of interventions: the fitted model and total effects, as methods."""
+"""Interventions: the fitted model and total effects, as methods of a result."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class Estimating:
     """Methods `model`, `effect` and `effect_range` of a result."""
 
     def model(self) -> LinearModel:
-        """Return the fitted linear Gaussian model: to sample from, to intervene on, to weigh other data with.
+        """Return the fitted linear Gaussian model: to sample from, to intervene on, to compute likelihoods with.
 
         Coefficients and noise variances are those of the regressions on parents (maximum likelihood), in the units of
-        the data where these are known; ``model.units`` tells.
+        the data if known; see ``model.units``.
 
         Examples
         --------
@@ -39,7 +39,7 @@ class Estimating:
         adjustment: Literal["optimal", "parents"] = "optimal",
         level: float = 0.95,
     ) -> Effect:
-        """Return the total effect of one variable on another, by adjustment read off the DAG.
+        """Return the total effect of one variable on another, estimated with an adjustment set read off the DAG.
 
         It is the coefficient of the cause when the outcome is regressed on it and on the adjustment set, in the units
         of the data, and exactly 0 when the DAG has no directed path from cause to outcome.
@@ -51,9 +51,9 @@ class Estimating:
         outcome
             Name of another.
         adjustment
-            "optimal" adjusts for the set that gives the least variance, "parents" for the parents of the cause.
+            "optimal" adjusts for the set with the smallest variance, "parents" for the parents of the cause.
         level
-            Probability that the confidence interval is made for.
+            Coverage of the confidence interval.
 
         Returns
         -------
@@ -74,10 +74,10 @@ class Estimating:
         return effect(self, cause, outcome, adjustment=adjustment, level=level)  # type: ignore[arg-type]
 
     def effect_range(self, cause: Hashable, outcome: Hashable, *, level: float = 0.95) -> EffectRange:
-        """Return the total effects that the equivalence class leaves possible (IDA of Maathuis et al., 2009).
+        """Return the possible total effects over the equivalence class (IDA of Maathuis et al., 2009).
 
-        The DAGs of the class differ in the parents that they give the cause. Every set it can have is tried, and the
-        effect estimated by adjusting for it; where the class leaves nothing open there is one.
+        The cause has different parents in different DAGs of the class. For every possible set of parents, the effect is
+        estimated by adjusting for that set; there is only one if all edges at the cause are directed.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class Estimating:
         outcome
             Name of another.
         level
-            Probability that the confidence intervals are made for.
+            Coverage of the confidence intervals.
 
         Returns
         -------

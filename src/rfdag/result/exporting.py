@@ -1,4 +1,4 @@
-"""The forms of a result that other packages take, as methods."""
+"""Conversions to the formats of other packages, as methods of a result."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ Kind = Literal["dag", "cpdag"]
 
 
 class Exporting:
-    """Methods `to_…` of a result; ``graph`` says whether its DAG or its equivalence class is meant."""
+    """Methods `to_…` of a result; ``graph`` selects its DAG or its equivalence class."""
 
     def named_graph(self, graph: Kind = "dag") -> NamedGraph:
-        """Return the DAG or the CPDAG with the names of its nodes, which `rfdag.exchange` turns into other forms."""
+        """Return the DAG or the CPDAG with the names of its nodes, which `rfdag.exchange` converts to other formats."""
         from rfdag.exchange.named_graph import NamedGraph
 
         return NamedGraph.of(self, graph)  # type: ignore[arg-type]
 
     def to_dowhy(self) -> networkx.DiGraph:
-        """Return the DAG as dowhy.CausalModel and dowhy.gcm take it; an edge (i, j) is i → j, names are text."""
+        """Return the DAG for dowhy.CausalModel and dowhy.gcm; an edge (i, j) is i → j, names become text."""
         from rfdag.exchange.dowhy import to_dowhy
 
         return to_dowhy(self.named_graph())
 
     def to_pgmpy(self, graph: Kind = "dag") -> Any:
-        """Return a pgmpy.base.DAG, or PDAG for a CPDAG with open edges; an edge (i, j) is i → j."""
+        """Return a pgmpy.base.DAG, or PDAG for a CPDAG with undirected edges; an edge (i, j) is i → j."""
         from rfdag.exchange.pgmpy import to_pgmpy
 
         return to_pgmpy(self.named_graph(graph))
@@ -77,13 +77,13 @@ class Exporting:
         return to_lingam(self.named_graph(), self.coefficients, self.causal_order)  # type: ignore[attr-defined]
 
     def to_dagitty(self, graph: Kind = "dag") -> str:
-        """Return the graph in dagitty's language: "a" -> "b", and "a" -- "b" where the direction is open."""
+        """Return the graph in dagitty's language: "a" -> "b", and "a" -- "b" for an undirected edge."""
         from rfdag.exchange.dagitty import to_dagitty
 
         return to_dagitty(self.named_graph(graph))
 
     def to_tetrad(self, graph: Kind = "dag") -> str:
-        """Return the graph as Tetrad's text: a --> b, and a --- b where the direction is open."""
+        """Return the graph as Tetrad's text: a --> b, and a --- b for an undirected edge."""
         from rfdag.exchange.tetrad import to_tetrad
 
         return to_tetrad(self.named_graph(graph))

@@ -1,4 +1,4 @@
-"""A linear Gaussian model with names: to sample from, to intervene on, to weigh data with."""
+"""A linear Gaussian model with names: to sample from, to intervene on, to compute likelihoods with."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class LinearModel(ShownInNotebooks):
     intercepts
         One for each variable.
     units
-        "data": in the units of the data. "centred": likewise, but around 0, as the means are not known (of a covariance
-        matrix, say). "standardised": standard deviations 1 around 0, as only correlations are known.
+        "data": in the units of the data. "centred": likewise, but with mean 0, as the means are unknown (for example
+        from a covariance matrix). "standardised": mean 0 and standard deviation 1, as only correlations are known.
     """
 
     names: tuple[Hashable, ...]
@@ -49,7 +49,7 @@ class LinearModel(ShownInNotebooks):
 
     @classmethod
     def of(cls, result: Result) -> LinearModel:
-        """Return the model that a result's DAG and regressions make."""
+        """Return the model given by a result's DAG and regressions."""
         weights, variances = result.coefficients, result.residual_variances
         if weights is None or variances is None:
             raise DataError(
@@ -81,7 +81,7 @@ class LinearModel(ShownInNotebooks):
         return self.sem.covariance()
 
     def sample(self, n: int, rng: Seed = None) -> Table:
-        """Return n independent rows with the names of their columns, which `rfdag.learn` takes as they are.
+        """Return n independent rows with the names of their columns, which can be passed to `rfdag.learn`.
 
         >>> from rfdag.datasets import ecoli70
         >>> ecoli70().sample(3).values.shape
@@ -90,7 +90,7 @@ class LinearModel(ShownInNotebooks):
         return Table(sample_centred(self.sem, n, rng) + self.mean(), self.names)
 
     def do(self, values: Mapping[Hashable, float]) -> LinearModel:
-        """Return the model in which the given variables are set to values, whatever their causes say.
+        """Return the model in which the given variables are set to fixed values, independently of their causes.
 
         >>> chain = LinearModel(("a", "b"), LinearSEM(np.array([[0, 2.0], [0, 0]]), np.ones(2)), np.array([1.0, 3.0]))
         >>> chain.do({"a": 10}).mean(), chain.do({"b": 10}).mean()
@@ -106,7 +106,7 @@ class LinearModel(ShownInNotebooks):
         return replace(self, sem=fixed, intercepts=intercepts)
 
     def shift(self, amounts: Mapping[Hashable, float]) -> LinearModel:
-        """Return the model in which amounts are added to variables, which still listen to their causes.
+        """Return the model in which amounts are added to variables, which still depend on their causes.
 
         >>> chain = LinearModel(("a", "b"), LinearSEM(np.array([[0, 2.0], [0, 0]]), np.ones(2)), np.array([1.0, 3.0]))
         >>> chain.shift({"a": 1}).mean()

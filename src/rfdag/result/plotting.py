@@ -32,18 +32,18 @@ class Plotting:
         ----------
         kind
             "graph": nodes in layers from left to right, every cause left of its effects; arrows where the direction is
-            known, dashed lines where the equivalence class leaves it open. "matrix": the same as a heat map in causal
-            order, for any number of variables. "order": the place of every variable, and the places it may have.
-            "trace": the scores R, F and D at each step of the elimination. "truth": right, missing, extra and
-            otherwise directed edges. "auto": "truth" or "order" if ``truth`` or ``ranks`` is given, else a graph up to
-            100 variables and a matrix above. Other kinds can be added to `rfdag.plots.kinds.PLOTS`.
+            known, dashed lines for edges that the equivalence class leaves undirected. "matrix": the same as a heat map
+            in causal order, for any number of variables. "order": the place of every variable, and the places it may
+            have. "trace": the scores R, F and D at each step of the elimination. "truth": right, missing, extra and
+            reversed edges. "auto": "truth" or "order" if ``truth`` or ``ranks`` is given, else a graph up to 100
+            variables and a matrix above. Other kinds can be added to `rfdag.plots.kinds.PLOTS`.
         ax
-            Axes to draw on. Without, a figure of fitting size is made: ``.figure.savefig(…)`` writes it, and notebooks
-            show it when the call is the last of a cell.
+            Axes to draw on. By default a figure of suitable size is created: ``.figure.savefig(…)`` saves it, and
+            notebooks show it when the call is the last line of a cell.
         graph
             "cpdag", the equivalence class, or "dag": what "graph" and "matrix" show and "truth" compares.
         weights
-            What the width of edges, or their shade, tells: "partial_correlation" (the default where known),
+            What the width of edges, or their shade, represents: "partial_correlation" (the default where known),
             "coefficient", "equal", a matrix with an entry for every pair of columns, a mapping from
             (source, target), or a bootstrap, for its ``edge_frequency``.
         ranks

@@ -34,14 +34,14 @@ from rfdag.result.exporting import Exporting, Kind
 from rfdag.result.plotting import Plotting
 from rfdag.runtime.notebook import ShownInNotebooks
 from rfdag.runtime.writing import write_text
-from rfdag.wording import counted
+from rfdag.wording import counted, edge_price
 
 if TYPE_CHECKING:
     import networkx
 
 
 SAVE_MOMENTS_UP_TO = 200
-"""Number of variables up to which moments are saved unless asked otherwise."""
+"""Number of variables up to which moments are saved by default."""
 
 
 class Edge(NamedTuple):
@@ -49,8 +49,8 @@ class Edge(NamedTuple):
 
     ``coefficient`` is that of the regression of the target on all its parents, in the units of the data, and
     ``partial_correlation`` that of the two given the other parents; None for an oracle. ``gain`` is by how much the
-    BIC would be worse without the edge, None on exact input. ``directed`` is False when the Markov equivalence class
-    leaves the direction open.
+    BIC would be worse without the edge, at the price of an edge that the result was learnt with; None on exact input.
+    ``directed`` is False if the edge is undirected in the Markov equivalence class.
     """
 
     source: Hashable
@@ -77,24 +77,25 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
     trace
         Every step of the winning elimination, before any refinement, the first removed (a sink) first.
     moments
-        Sample size and correlation of the data; None for an oracle, or when a file left them out.
+        Sample size and correlation of the data; None for an oracle, or if a file does not contain them.
     n_samples
         The number of rows behind the result; None when the input was exact.
     score
         Gaussian BIC of the DAG, n Σ ln var(y | parents) + price · edges over standardised variables; smaller is
-        better. None when parents were not chosen by it.
+        better. The price of an edge is λ ln n + 2 γ ln p, with the `penalty` λ, 2 by default (the textbook's BIC has
+        1), and `gamma`. None when parents were not chosen by it.
     gamma
-        γ of the extended BIC, which adds 2 γ ln p to the price λ ln n of an edge; 0 is the plain BIC.
+        γ of the extended BIC; 0 is the plain BIC.
     attempts
         The beams that method "soft" tried, with their settings, widths and scores.
     path
         What each of several penalties gave, and which was chosen; empty when one was given.
     settings
-        The method with its options, and all else that the run was asked for.
+        The method with its options, and all other options of the run.
     timings
         Seconds spent on each part.
     warnings
-        What you should know about the numbers, in words.
+        What you should know about the numbers, as sentences.
     knowledge
         The prior knowledge that the run was given; None if there was none.
     means
@@ -126,7 +127,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
         if self.trace:
             object.__setattr__(self, "trace", replace(self.trace, names=self.names))
         if regressions is not None:
-            # What a file brings along need not be computed, and cannot be when it brings no moments.
+            # Values from a file need not be computed, and cannot be if it has no moments.
             self.__dict__["_regressions"] = regressions
 
     @classmethod
@@ -180,7 +181,8 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
     def cpdag(self) -> Graph:
         """The Markov equivalence class: 1 at (i, j) for i → j, 2 at (i, j) and (j, i) for i – j.
 
-        With knowledge it is what that leaves of the class: edges point where all members that obey have them point.
+        With knowledge it describes the members of the class that obey it: an edge is directed if it points the same way
+        in all of them.
         """
         known = self.knowledge
         matrix = oriented_class(self.dag, known.constraints(self.names) if known else None)
@@ -189,7 +191,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
 
     @cached_property
     def compliance(self) -> tuple[Compliance, ...]:
-        """One record for every demand of the knowledge: what was asked, whether it holds, and what shows it."""
+        """One record per constraint of the knowledge: what it asked for, whether it holds, and the evidence."""
         return compliance(self.knowledge, self.names, self.order, self.dag) if self.knowledge else ()
 
     @cached_property
@@ -218,11 +220,11 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
 
     @property
     def penalty(self) -> float:
-        """The penalty of the BIC: the one given, or the one chosen of several."""
+        """The penalty λ of the BIC, the price of an edge in units of ln n: as given, or as chosen from several."""
         return next((point.penalty for point in self.path if point.chosen), self.method.price)
 
     def score_of(self, dag: Any) -> float:
-        """Return the BIC that another DAG over the same variables has on the same data, at the same price of an edge.
+        """Return the BIC of another DAG over the same variables, on the same data and at the same price of an edge.
 
         Examples
         --------
@@ -281,7 +283,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
         return exports.to_csv(self)
 
     def to_dot(self) -> str:
-        """Return the DAG in Graphviz's language; undecided edges have no arrowhead."""
+        """Return the DAG in Graphviz's language; undirected edges have no arrowhead."""
         return exports.to_dot(self)
 
     def to_graphml(self) -> str:
@@ -291,7 +293,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
     def to_json(self, *, moments: bool | None = None) -> str:
         """Return the result as JSON text that `rfdag.load` reads from a file.
 
-        ``moments`` says whether the correlation matrix is included; None includes it up to 200 variables.
+        ``moments`` determines whether the correlation matrix is included; None includes it up to 200 variables.
         """
         from rfdag.result import storage
 
@@ -305,7 +307,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
     def report(self, path: str | Path, *, truth: Any = None, data: Any = None) -> Path:
         """Write one self-contained HTML page about the result, and return its path.
 
-        The page works offline, asks no server for anything, and shows order, graph, edges, every step of the
+        The page works offline, loads nothing from a server, and shows order, graph, edges, every step of the
         elimination, how well the graph fits the data, and how to repeat the run.
 
         Parameters
@@ -316,8 +318,8 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
             A graph to compare with: a DAG or CPDAG as a matrix in the order of the columns, a result or a
             `rfdag.exchange` graph.
         data
-            The data that the result was learnt from, in any form that `rfdag.learn` takes: for their hash, and for
-            the shape of each column's distribution, which the result does not keep.
+            The data that the result was learnt from, in any form that `rfdag.learn` accepts: for their hash, and for
+            the shape of each column's distribution, which the result does not store.
 
         Examples
         --------
@@ -331,7 +333,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
         return write_report(self, path, truth=truth, data=data)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether another result tells the same; moments are compared by the numbers that follow from them."""
+        """Return whether two results are equal; moments are compared through the numbers that follow from them."""
         from rfdag.result import storage
 
         if not isinstance(other, Result):
@@ -342,7 +344,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
         return hash((self.names, self.order, self.score))
 
     def __repr__(self) -> str:
-        # Names and edges in full would fill the screen, or many.
+        # Names and edges in full could fill many screens.
         return (
             f"Result({counted(len(self.names), 'variable')}, {counted(int(self.dag.sum()), 'edge')}, "
             f"method={self.method.name!r}, "
@@ -358,11 +360,12 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
         more = f" → … ({len(self.order) - limit} more)" if len(self.order) > limit else ""
         undecided = int((self.cpdag == 2).sum()) // 2
         rows = "exact" if self.n_samples is None else counted(self.n_samples, "row")
+        price = f"{edge_price(self.penalty, self.gamma)} in the BIC"
         lines = [
             f"rfdag result: {counted(len(self.names), 'variable')}, {rows}, method {self.method.name}",
             f"order (causes first): {shown}{more}",
             f"edges: {int(self.dag.sum())}, of which {undecided} could point either way",
-            *([f"penalty: {self.penalty:g}, chosen of {len(self.path)}"] if self.path else []),
+            *([f"penalty: {self.penalty:g}, chosen of {len(self.path)}; an edge costs {price}"] if self.path else []),
             *([f"knowledge: {summed_up(self.compliance)}"] if self.compliance else []),
             *(f"warning: {warning}" for warning in self.warnings),
         ]

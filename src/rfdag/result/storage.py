@@ -33,7 +33,7 @@ Content = TypeVar("Content")
 
 
 def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
-    """Return the result as what JSON can hold."""
+    """Return the result as an object that JSON can hold."""
     from rfdag import __version__
     from rfdag.knowledge.files import to_parts
 
@@ -69,14 +69,14 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
 
 
 def read(path: str | Path) -> Result:
-    """Return the result in a file, or say what the file is instead."""
+    """Return the result in a file; raise with a description of the file if it is something else."""
     return read_as(path, FORMAT, VERSION, decode, "a result of rfdag", "rfdag learn --out or Result.save")
 
 
 def read_as(
     path: str | Path, form: str, version: int, decode: Callable[[dict[str, Any]], Content], what: str, writer: str
 ) -> Content:
-    """Return what a file of this format and version holds, or say what the file is instead."""
+    """Return the content of a file of this format and version; raise with a description if it is something else."""
     if Path(path).is_dir():
         inside = Path(path) / f"{form.removeprefix('rfdag-')}.json"
         raise FileError(
@@ -94,21 +94,21 @@ def read_as(
         content = json.loads(text)
     except json.JSONDecodeError as problem:
         raise FileError(
-            f"{path} is not JSON ({problem}), and {what} is wanted, which {writer} writes. If it is one, it is cut "
-            "short; save it anew."
+            f"{path} is not JSON ({problem}); pass {what}, a file that {writer} writes. If this is one, it is "
+            "incomplete; save it again."
         ) from None
     if not isinstance(content, dict) or content.get("format") != form:
         raise FileError(f"{path} is JSON but not {what}; pass a file that {writer} writes.")
     if content.get("version") != version:
         raise FileError(
             f"{path} has format version {content.get('version')!r} and this rfdag reads version {version}; "
-            f"read it with rfdag {content.get('rfdag')}, or save it anew."
+            f"read it with rfdag {content.get('rfdag')}, or save it again."
         )
     try:
         return decode(content)
     except (KeyError, TypeError, IndexError, ValueError) as problem:
         raise FileError(
-            f"{path} is an incomplete result ({type(problem).__name__}: {problem}); save it anew."
+            f"{path} is an incomplete result ({type(problem).__name__}: {problem}); save it again."
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""How kernels are compiled, and telling the user, once, that it happens: the only slow thing about a first run."""
+"""Compilation of kernels on first use, and the message that announces it."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ logger = logging.getLogger("rfdag")
 def kernel(*, fastmath: bool | set[str] = False) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator that compiles a function on first use, without the interpreter lock.
 
-    The compiled form is kept on disk where there is a place for it: beside the source, in the user's cache
-    folder, or in NUMBA_CACHE_DIR. Where there is none, every process compiles anew. Without numba the function stays
-    as it is; a GPU does the heavy work then, or patience.
+    The compiled form is cached on disk if possible: beside the source, in the user's cache folder, or in
+    NUMBA_CACHE_DIR. Otherwise every process compiles again. Without numba the function stays plain Python, which is
+    slow unless a GPU does the heavy work.
     """
 
     def compiled(function: Callable[..., Any]) -> Any:
@@ -49,13 +49,13 @@ def kernel(*, fastmath: bool | set[str] = False) -> Callable[[Callable[..., Any]
     return compiled
 
 
-def announce(kernel: Any, say: Callable[[str], None]) -> None:
-    """Say that ``kernel`` and its fellows will be compiled, unless they are or their cache is on disk."""
+def announce(kernel: Any, show: Callable[[str], None]) -> None:
+    """Announce that kernels will be compiled, unless ``kernel``, one of them, is compiled or cached on disk."""
     if not COMPILED:
         _warn_once()
     elif not (kernel.signatures or is_kept(kernel)):
         logger.info(MESSAGE)
-        say(MESSAGE)
+        show(MESSAGE)
 
 
 @cache
@@ -64,12 +64,12 @@ def _warn_once() -> None:
 
 
 def is_kept(kernel: Any) -> bool:
-    """Return whether a compiled form is on disk that is no older than the source."""
+    """Return whether a compiled form that is no older than the source is cached on disk."""
     return any(not outdated for _, outdated in _on_disk(kernel))
 
 
 def _forget_outdated(kernel: Any) -> None:
-    """Remove what is on disk of an earlier source: it may speak of types that are gone, which numba trips over."""
+    """Remove compiled forms of an earlier source: numba fails on those with types that no longer exist."""
     with suppress(OSError):
         for entry, outdated in _on_disk(kernel):
             if outdated:
@@ -77,11 +77,11 @@ def _forget_outdated(kernel: Any) -> None:
 
 
 def _on_disk(kernel: Any) -> list[tuple[Path, bool]]:
-    """Return the compiled forms on disk, and whether they are older than the source or a module that it uses."""
+    """Return the compiled forms on disk, each with whether it is older than the source or a module that it uses."""
     source = Path(kernel.py_func.__code__.co_filename)
     name = f"{source.stem}.{kernel.py_func.__qualname__}-*.nbi"
     entries = Path(kernel.stats.cache_path).glob(name) if kernel.stats.cache_path else iter(())
-    # Numba compiles constants in, and looks at the kernel's own file alone to see whether they have changed.
+    # Numba compiles in constants of other modules, but only checks the kernel's own file for changes.
     modules = [value for value in kernel.py_func.__globals__.values() if isinstance(value, ModuleType)]
     ours = [Path(module.__file__) for module in modules if module.__name__.startswith("rfdag.") and module.__file__]
     changed = max(path.stat().st_mtime for path in (source, *ours))

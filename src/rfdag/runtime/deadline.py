@@ -1,4 +1,4 @@
-"""When a search should return what it has, and how long each part of a run took."""
+"""Time limits of a search, and the time spent in each part of a run."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Deadline:
-    """A moment in time, or a signal from elsewhere, after which a search should return what it has."""
+    """A moment in time, or an external signal, after which a search should return the best it has found."""
 
     moment: float | None = None
     cancelled: Callable[[], bool] = lambda: False
 
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
-        """Return the deadline that many seconds from now; with None it never passes."""
+        """Return the deadline this many seconds from now; None never passes."""
         return cls(None if seconds is None else time.monotonic() + seconds)
 
     def passed(self) -> bool:

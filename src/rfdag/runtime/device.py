@@ -1,4 +1,4 @@
-"""The GPU: is there one, what is free on it, will the problem fit."""
+"""The GPU: whether there is one, its free memory, and its kernels."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ INSTALL = Message(
 )
 
 SPARE = 256 * 2**20
-"""Bytes left to CUDA itself: its context, and the libraries' workspaces."""
+"""Bytes reserved for CUDA itself: its context, and the libraries' workspaces."""
 
 
 def cupy() -> Any:
-    """Return the CuPy module, or say how to install it."""
+    """Return the CuPy module; raise with instructions if it is not installed."""
     try:
         import cupy
     except ImportError as missing:
@@ -33,7 +33,7 @@ def cupy() -> Any:
 
 @cache
 def require_device() -> None:
-    """Raise unless there is a GPU that does a small piece of work without an error."""
+    """Raise unless there is a GPU that completes a small computation without an error."""
     cp = cupy()
     try:
         if cp.cuda.runtime.getDeviceCount() == 0:
@@ -46,12 +46,12 @@ def require_device() -> None:
         ) from None
     if not right:
         raise DeviceError(
-            f"The GPU gave a wrong answer to a small sum. Use {keyword('device', 'cpu')}, and have the GPU looked at."
+            f"The GPU computed a small sum incorrectly. Use {keyword('device', 'cpu')}, and have the GPU checked."
         )
 
 
 def free_memory() -> int:
-    """Return the bytes of device memory that can be taken."""
+    """Return the bytes of device memory that are free."""
     cp = cupy()
     free, _ = cp.cuda.runtime.memGetInfo()
     return int(free) + int(cp.get_default_memory_pool().free_bytes())
@@ -59,7 +59,7 @@ def free_memory() -> int:
 
 @contextmanager
 def reporting_problems(device: str) -> Iterator[None]:
-    """Turn what a device reports in the middle of the work into an error of ours; there is nothing to do on the CPU."""
+    """Raise errors of the device as `DeviceError`; on the CPU this does nothing."""
     if device == "cpu":
         yield
     else:
@@ -70,7 +70,7 @@ def reporting_problems(device: str) -> Iterator[None]:
 
 @contextmanager
 def reporting() -> Iterator[None]:
-    """Turn errors of CUDA and its libraries into a `DeviceError`."""
+    """Raise errors of CUDA and its libraries as `DeviceError`."""
     cp = cupy()
     try:
         yield
@@ -89,11 +89,11 @@ def require_memory(p: int, width: int, needed: Callable[[int, int], float], free
     Parameters
     ----------
     p, width
-        Number of variables, and of states that a beam holds; width 0 where there is no beam.
+        Number of variables, and number of states in a beam; width 0 if there is no beam.
     needed
-        The bytes that such a problem takes.
+        The bytes that a problem of this size takes.
     free
-        Bytes free; asked of the device unless given.
+        Bytes of free memory; by default those of the device.
     """
     free = (free_memory() if free is None else free) - SPARE
     if needed(p, width) <= free:
@@ -111,7 +111,7 @@ def require_memory(p: int, width: int, needed: Callable[[int, int], float], free
 
 
 def _largest(fits: Callable[[int], bool], below: int) -> int:
-    """Return the largest whole number under ``below`` that fits, 0 if none does."""
+    """Return the largest whole number below ``below`` that fits, 0 if none does."""
     low, high = 0, below
     while high - low > 1:
         middle = (low + high) // 2
@@ -121,7 +121,7 @@ def _largest(fits: Callable[[int], bool], below: int) -> int:
 
 @cache
 def kernels(*names: str) -> Any:
-    """Return the compiled kernels of some CUDA files beside the engines, which are read as one."""
+    """Return the compiled kernels of some CUDA files, which are compiled as one module."""
     folder = files("rfdag.eliminate.kernels").joinpath("cuda")
     source = "\n".join(folder.joinpath(f"{name}.cu").read_text(encoding="utf-8") for name in names)
     return Kernels(cupy().RawModule(code=source, options=("--std=c++17",)))
@@ -141,18 +141,18 @@ class Kernels:
 
 @cache
 def shared_memory() -> int:
-    """Return how many bytes of shared memory one block may ask for."""
+    """Return how many bytes of shared memory one block can have."""
     cp = cupy()
     return int(cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"])
 
 
 def with_shared(kernel: Any, size: int) -> Any:
-    """Return the kernel, allowed as many bytes of dynamic shared memory."""
+    """Return the kernel with at least this limit on its dynamic shared memory, in bytes."""
     if kernel.max_dynamic_shared_size_bytes < size:
         kernel.max_dynamic_shared_size_bytes = size
     return kernel
 
 
 def blocks(count: int, threads: int) -> int:
-    """Return how many blocks of so many threads make ``count``."""
+    """Return how many blocks of this many threads cover ``count``."""
     return max(1, math.ceil(count / threads))

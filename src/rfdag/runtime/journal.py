@@ -11,20 +11,20 @@ from rfdag.errors import FileError
 
 
 class Journal:
-    """A file that only grows. A run that was ended in the middle of a line loses that line and no other.
+    """A file that only grows. If a run is killed in the middle of a line, only that line is lost.
 
     Parameters
     ----------
     path
-        The file; it and its folder are made if need be.
+        The file; it and its folder are created if needed.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            # Opened for appending even before there is anything to append: better told now than after hours of work.
-            # Half a line may end in half a letter, which must not make the rest unreadable.
+            # Opened for appending at once, so that an error appears now and not after hours of work. An incomplete
+            # line may end within a character, which must not make the rest unreadable.
             with open(path, "a+", encoding="utf-8", errors="replace") as handle:
                 handle.seek(0)
                 self._text = handle.read()
@@ -36,8 +36,8 @@ class Journal:
             ) from None
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Yield the entries that were there when the journal was opened, without lines that are none."""
-        # Not splitlines, which also splits at signs that a text inside an entry may hold.
+        """Yield the entries that were there when the journal was opened; other lines are skipped."""
+        # Not splitlines, which also splits at characters that may occur within an entry.
         for line in self._text.split("\n"):
             try:
                 entry = json.loads(line)
@@ -54,6 +54,6 @@ class Journal:
                 handle.write(line + "\n")
         except OSError as problem:
             raise FileError(
-                f"{self.path} could not be written to ({problem.strerror or problem}). What it holds is safe: make "
-                "room, and the same command goes on from there."
+                f"{self.path} could not be written to ({problem.strerror or problem}). Its entries are safe: free some "
+                "space, and run the same command again to resume."
             ) from None

@@ -1,4 +1,4 @@
-"""Memory: what is free for use, and what a beam takes of it."""
+"""Memory: how much is available, and how much a beam takes."""
 
 from __future__ import annotations
 
@@ -16,41 +16,40 @@ CGROUPS = (
         "/sys/fs/cgroup/memory/memory.stat",
     ),
 )
-"""Files with the limit of a container, its use, and how much of that is only a cache of files; in both versions."""
+"""Files with a container's memory limit, its usage, and the part of that which is file cache; cgroups v2 and v1."""
 
 
 TRIFLE = 2**26
-"""Bytes that count as always free: looking up the free memory takes longer than a beam of that size."""
+"""Bytes that always count as free: looking up the free memory takes longer than a beam of this size."""
 
 
 def available_memory() -> float:
-    """Return the bytes of memory free for use, or infinity where that is not known.
+    """Return the bytes of available memory, or infinity if unknown.
 
-    That is the least of what the system has left, what a container may still take, and what a limit on the address
-    space of this process leaves.
+    This is the smallest of what the system, the container's limit and the limit on this process's address space leave.
     """
     return min(_left_to_the_system(), _left_to_the_container(), _left_to_the_process())
 
 
 def bytes_of_beam(p: int, width: int) -> float:
-    """Return what a beam over p variables takes: two matrices for every state."""
+    """Return the bytes that a beam over p variables takes: two matrices per state."""
     return 2.0 * 8 * width * p * p
 
 
 def beam_fits(p: int, width: int) -> bool:
-    """Return whether a beam takes less than half of what is free; of a trifle it does without a look."""
+    """Return whether a beam takes less than half of the free memory; a small one always fits."""
     needed = bytes_of_beam(p, width)
     return needed < TRIFLE or needed < available_memory() / 2
 
 
 def widest_beam(p: int) -> int:
-    """Return how wide a beam may be to fit; 0 if none does."""
+    """Return the width of the widest beam that fits; 0 if none does."""
     free = available_memory() / 2
     return 2**30 if math.isinf(free) else max(0, math.ceil(free / bytes_of_beam(p, 1)) - 1)
 
 
 def require_beam(p: int, width: int) -> None:
-    """Raise unless a beam of this width fits, and say which would."""
+    """Raise unless a beam of this width fits; the message names a width that does."""
     if beam_fits(p, width):
         return
     free = available_memory()

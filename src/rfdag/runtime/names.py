@@ -13,7 +13,7 @@ from rfdag.errors import FileError
 
 
 def encode_name(name: Hashable) -> Any:
-    """Return a column's name as what JSON can hold."""
+    """Return a column's name in a form that JSON can hold."""
     if isinstance(name, np.generic):
         name = name.item()
     if name is None or isinstance(name, str | bool | int):
@@ -43,7 +43,7 @@ def decode_name(name: Any) -> Hashable:
             return _parsed(datetime.datetime, text)
         case dict():
             raise FileError(
-                f"Found {name!r} in place of a column's name; that is text or a number, or one of the objects "
+                f"Found {name!r} in place of a column's name; a name is text or a number, or one of the objects "
                 "{'tuple': [...]}, {'date': '2024-12-31'} and {'datetime': '2024-12-31T12:00:00'}."
             )
     result: Hashable = name

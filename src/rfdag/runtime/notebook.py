@@ -11,7 +11,7 @@ class ShownInNotebooks:
 
 
 def html_of(thing: object) -> str:
-    """Return the view that `rfdag.notebooks` has of an object.
+    """Return an object as HTML, by its view in `rfdag.notebooks`.
 
     For classes that cannot take a mixin, such as a NamedTuple; others derive from `ShownInNotebooks`.
     """

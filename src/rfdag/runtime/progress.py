@@ -1,4 +1,4 @@
-"""A progress bar for runs longer than two seconds, silent where there is no terminal."""
+"""A progress bar for runs longer than two seconds, by default only on a terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PATIENCE = 2.0
 
 
 class Progress:
-    """Shows how far a run is.
+    """Shows the progress of a run.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Progress:
 
     def __enter__(self) -> Self:
         if self._wanted:
-            # A timer, not a look at the clock: the first report may come only after a long stage.
+            # A timer rather than a check in each report: the first report may come only after a long stage.
             self._timer.start()
         return self
 
@@ -49,7 +49,7 @@ class Progress:
                 self._bar.stop()
 
     def stage(self, label: str) -> Callable[[float], None]:
-        """Begin a stage of the work and return the function that reports its share done."""
+        """Begin a stage and return the function to call with the share of it that is done."""
         with self._lock:
             self._label = f"Compiling and {label.lower()}" if self._compiles else label
             if self._bar is not None:
@@ -57,14 +57,14 @@ class Progress:
         return self._report
 
     def say(self, message: str) -> None:
-        """Show a line once, where a bar would be shown."""
+        """Print a line if bars are shown."""
         if self._wanted:
             from rich.console import Console
 
             Console(stderr=True).print(f"[dim]{message}[/dim]", highlight=False)
 
     def compiling(self, message: str) -> None:
-        """Show a line as `say` does, and mention in the label of every later stage that kernels are compiled."""
+        """Print a line as `say` does, and mention in the label of every later stage that kernels are compiled."""
         self._compiles = True
         self.say(message)
 

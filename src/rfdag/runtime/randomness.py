@@ -1,4 +1,4 @@
-"""The one way by which chance enters: a seed or generator from the caller becomes a generator."""
+"""The only source of randomness: a seed or generator from the caller becomes a generator."""
 
 from __future__ import annotations
 
@@ -33,12 +33,11 @@ def generator_from(seed: Seed, name: str = "random_state") -> np.random.Generato
     ----------
     seed
         None is a fixed seed, so that equal calls give equal answers; it is not that of a search, so that data and
-        search do not draw the same numbers. A number, a sequence of numbers or a
-        SeedSequence seeds a new generator. A Generator is returned itself and a BitGenerator is drawn from, so that
-        calls in a row go on where the last one ended; so they do with NumPy's legacy RandomState, from which the seed
-        of a new generator is drawn.
+        search do not draw the same numbers. A number, a sequence of numbers or a SeedSequence seeds a new generator. A
+        Generator is returned as it is, and a BitGenerator is wrapped, so that successive calls continue its stream.
+        From NumPy's legacy RandomState the seed of a new generator is drawn.
     name
-        How the caller's option is called, for the error message.
+        The name of the caller's option, for the error message.
 
     Examples
     --------
@@ -59,7 +58,7 @@ def generator_from(seed: Seed, name: str = "random_state") -> np.random.Generato
 
 
 def seed_from(random_state: Any) -> int | None:
-    """Return the seed meant by ``random_state``: a number or None as it is, one number drawn from a generator.
+    """Return the seed that ``random_state`` stands for: a number or None as it is, or one drawn from a generator.
 
     >>> seed_from(3), seed_from(None), seed_from(np.random.RandomState(1)) == seed_from(np.random.RandomState(1))
     (3, None, True)

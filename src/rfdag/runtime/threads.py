@@ -1,4 +1,4 @@
-"""Sharing one kernel's range over threads; kernels release the interpreter lock."""
+"""Sharing the range of one kernel among threads; kernels release the interpreter lock."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """Return the number of threads meant by ``n_jobs``: None or −1 for every core of this process.
+    """Return the number of threads for ``n_jobs``: None or −1 is one per core available to this process.
 
     >>> thread_count(3)
     3
@@ -43,15 +43,15 @@ def _libraries() -> ThreadpoolController:
 
 
 def one_blas_thread() -> AbstractContextManager[object]:
-    """Keep BLAS and LAPACK to the thread that calls them, where threads of our own share the work."""
+    """Restrict BLAS and LAPACK to the calling thread, where our own threads share the work."""
     return _libraries().limit(limits=1, user_api="blas")
 
 
 def share(work: Callable[[int, int], T], threads: int) -> list[T]:
-    """Return ``work(first, step)`` for first = 0 … threads − 1 and step = threads, done at the same time.
+    """Return ``work(first, step)`` for first = 0 … threads − 1 and step = threads, computed in parallel.
 
-    Worker ``first`` does the pieces first, first + step, …: interleaved, they cost about the same even
-    where the cost grows along the way. The calling thread is one of the workers.
+    Worker ``first`` does the pieces first, first + step, …: interleaved, so that workers take about equally long even
+    if the cost grows along the range. The calling thread is one of the workers.
     """
     if threads == 1:
         return [work(0, 1)]

@@ -1,4 +1,4 @@
-"""Those who do the work side by side: processes of this machine, or a Dask cluster."""
+"""Parallel workers: processes of this machine, or a Dask cluster."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 from rfdag.errors import OptionError
 
 CONNECT_WITHIN = 10
-"""Seconds in which a Dask scheduler has to answer."""
+"""Seconds within which a Dask scheduler must answer."""
 
 
 @dataclass(frozen=True)
 class Workers:
-    """Who runs what joblib is given: processes of this machine, or a Dask cluster."""
+    """Where joblib runs its tasks: in processes of this machine, or on a Dask cluster."""
 
     jobs: int | None = None
-    """How many at once; None is one for each core, or all of the cluster's."""
+    """How many tasks run at once; None is one per core, or all workers of the cluster."""
     dask: str | None = None
     """Address of a Dask scheduler."""
 
     @contextmanager
     def ready(self) -> Iterator[None]:
-        """Have joblib send its work to them."""
+        """Make joblib send its tasks to these workers."""
         from joblib import parallel_config
 
         jobs = self.jobs or -1
@@ -46,8 +46,8 @@ def _client(address: str) -> Iterator[Any]:
         client = Client(address, timeout=CONNECT_WITHIN)
     except (OSError, ValueError) as problem:
         raise OptionError(
-            f"No Dask scheduler answers at {address} ({problem}); give the address that `dask scheduler` tells, as in "
-            "tcp://host:8786."
+            f"No Dask scheduler answers at {address} ({problem}). Pass the address that `dask scheduler` prints, such "
+            "as tcp://host:8786."
         ) from None
     with client:
         yield client

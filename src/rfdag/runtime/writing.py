@@ -1,4 +1,4 @@
-"""Text written to files: whole or not at all, one file or a folder of them."""
+"""Files and folders of files, written completely or not at all."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def csv_text(header: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
     "a,b",0.5
     """
     lines = _Lines()
-    # The writer sets quotes around what its own end of a line has in it: so a name keeps its carriage return.
+    # The writer quotes cells with characters of its line terminator, so that names keep their carriage returns.
     writer = csv.writer(lines, lineterminator="\r\n")
     writer.writerow(header)
     writer.writerows(rows)
@@ -28,21 +28,21 @@ def csv_text(header: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
 
 
 class _Lines(list[str]):
-    """Lines that a writer of CSV has ended, ended as everywhere else."""
+    """Lines of a CSV writer, each ended by a newline alone."""
 
     def write(self, line: str) -> None:
         self.append(line.removesuffix("\r\n") + "\n")
 
 
 def write_text(path: str | Path, text: str) -> Path:
-    """Write a text file so that it appears whole or not at all; return its path."""
+    """Write a text file completely or not at all; return its path."""
     with ready_to_write(path, text) as written:
         return written
 
 
 @contextmanager
 def ready_to_write(path: str | Path, text: str) -> Iterator[Path]:
-    """Write a text beside the place where it is to appear, which it does when all that is done meanwhile succeeds."""
+    """Write a text to a temporary file, which replaces ``path`` once the body of the ``with`` statement succeeds."""
     path = Path(path).expanduser()
     temporary = None
     try:
@@ -65,7 +65,7 @@ def ready_to_write(path: str | Path, text: str) -> Iterator[Path]:
 
 
 def require_writable(path: str | Path) -> None:
-    """Raise if a file could not be written here, so that nothing is computed in vain."""
+    """Raise if a file cannot be written here, before anything is computed in vain."""
     path = Path(path).expanduser()
     try:
         if path.is_dir():
@@ -87,7 +87,7 @@ def _unwritable(path: Path, problem: OSError) -> FileError:
 
 
 def write_folder(folder: str | Path, contents: Mapping[str, str | bytes]) -> list[Path]:
-    """Write several files into a folder, made if need be: all of them, or none; return their paths."""
+    """Write several files into a folder, created if needed: all of them or none; return their paths."""
     folder = Path(folder).expanduser()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -100,13 +100,13 @@ def write_folder(folder: str | Path, contents: Mapping[str, str | bytes]) -> lis
             return _move_in(folder, list(contents), new, old)
     except OSError as problem:
         raise FileError(
-            f"{folder} could not be written to ({problem.strerror or problem}); choose a folder that you may "
-            "write to, with no folders called like the files."
+            f"{folder} could not be written to ({problem.strerror or problem}). Choose a folder that you may "
+            "write to, without folders that have the names of the files."
         ) from None
 
 
 def _move_in(folder: Path, names: list[str], new: Path, old: Path) -> list[Path]:
-    """Move files from ``new`` into the folder, what they replace to ``old``; undo it all if one fails."""
+    """Move files from ``new`` into the folder, and those they replace to ``old``; undo everything if one fails."""
     moved: list[str] = []
     try:
         for name in names:

@@ -1,9 +1,9 @@
 """Beam search: the paper's breadth-first search carried through the whole elimination.
 
-A batch of partial eliminations goes on together. At each step every state offers all its variables, and the
-``width`` best continuations are kept, one for each removed set: two that removed the same variables have the
-same state, so only the cheaper is worth following. What a continuation costs is what its removals paid so far,
-plus μ times a bound on what the rest will have to pay.
+A batch of partial eliminations advances together. At each step every state proposes all its variables, and the
+``width`` best continuations are kept, one for each removed set: two that removed the same variables have the same
+state, so only the cheaper one is followed. A continuation is ranked by the cost of its removals so far, plus μ times a
+bound on the cost of the rest.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class States(Protocol):
         """The remaining variables, one row per state."""
 
     def costs(self) -> tuple[Floats, Floats]:
-        """Return, per state and position, what removing costs and what would then lie ahead."""
+        """Return, per state and position, the cost of a removal and the bound on the cost that remains after it."""
 
     def extend(self, states: Integers, positions: Integers) -> None:
-        """Replace the batch: entry e is state states[e] without the variable at positions[e]."""
+        """Replace the batch: entry e becomes state states[e] without the variable at positions[e]."""
 
 
 class EngineStates:
-    """States of any engine, under the hard counts: an edge costs 1."""
+    """States of any engine with integer costs: an edge costs 1."""
 
     def __init__(self, engine: Engine) -> None:
         self._engines = [engine.copy()]
@@ -60,7 +60,7 @@ class EngineStates:
         return np.array(paid, float), np.array(ahead, float)
 
     def extend(self, states: Integers, positions: Integers) -> None:
-        """Remove each chosen variable; a state's last continuation takes the state itself."""
+        """Remove each chosen variable; the last continuation of a state reuses it without a copy."""
         last = {int(state): entry for entry, state in enumerate(states)}
         successors = []
         for entry, (state, position) in enumerate(zip(states, positions, strict=True)):
@@ -72,7 +72,7 @@ class EngineStates:
 
 
 class Found(NamedTuple):
-    """Orders found by a beam, a source first, the cheapest first; and what their eliminations paid."""
+    """Orders found by a beam, each with a source first, the cheapest order first; and their costs."""
 
     orders: Integers
     costs: Floats
@@ -86,9 +86,9 @@ class Found(NamedTuple):
 
 @cache
 def set_keys(p: int) -> NDArray[np.uint64]:
-    """Return a key per variable; a set is known by the XOR of its members' keys.
+    """Return a random key per variable; a set is identified by the XOR of its members' keys.
 
-    64 random bits make a collision a curiosity.
+    With about 64 random bits a collision is practically impossible.
     """
     keys = np.random.default_rng(0).integers(1, 2**63, size=(p,)).astype(np.uint64)
     keys.setflags(write=False)
@@ -105,21 +105,21 @@ def beam_search(
 ) -> Found:
     """Return up to ``width`` complete orders.
 
-    With width 1 this is greedy: each step removes the variable of least D̃ + μ · H(what is left), which is
-    the largest R̃ − F̃ − λ D̃ with λ = (1 − μ) / μ.
+    With width 1 this is greedy: each step removes the variable with the smallest D̃ + μ · H(what is left), which is the
+    one with the largest R̃ − F̃ − λ D̃ for λ = (1 − μ) / μ.
 
     Parameters
     ----------
     states
-        A batch of one state: the start.
+        A batch with one state, from which the search starts.
     width
         How many states to keep.
     mu
-        Weight of what lies ahead against what was paid; between 0 and 1.
+        Weight of the bound on future costs relative to costs so far; between 0 and 1.
     report
-        Is told the share of the work done.
+        Called with the share of the work done.
     constraints
-        Who must come before whom.
+        Which variables must precede which.
     """
     p = states.variables.shape[1]
     keys = set_keys(p)
@@ -127,7 +127,7 @@ def beam_search(
     removed_keys: NDArray[np.uint64] = np.zeros(1, np.uint64)
     removed = np.empty((1, 0), np.int64)
     before = np.zeros((p, 0), bool) if constraints is None else constraints.before
-    # How many of those left must follow a variable, per state.
+    # Per state and variable, how many of the remaining variables must follow it.
     waiting = before.sum(axis=1)[None]
     chosen_states, chosen_positions = np.empty(width, np.int64), np.empty(width, np.int64)
     while states.variables.shape[1] > 1:

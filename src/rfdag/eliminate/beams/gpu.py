@@ -1,4 +1,4 @@
-"""The soft rule on a GPU, exact or lazy: the same scores at the same steps as `SoftBeam`."""
+"""The beam under the soft cost on a GPU, exact or lazy: the same scores at the same steps as `SoftBeam`."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from rfdag.runtime.device import blocks, cupy, kernels, shared_memory, with_shar
 Floats = NDArray[np.float64]
 
 TILE = 64
-"""Rows and columns of the matrix that one block of threads brings up to date."""
+"""Rows and columns of the matrix that one block of threads updates."""
 
 BASE, SOURCE, GONE, LINES = range(4)
-"""Entries of a plan: a state's base, the state it continues, the slot removed, then its vector of each step."""
+"""Entries of a plan: a state's base, the state it continues, the slot removed, then its vector for each step."""
 
 CHUNK = 128
-"""Neighbours of a candidate whose part in the pending steps waits in shared memory, once as rows, once as columns."""
+"""Neighbours of a candidate whose pending steps are held in shared memory at once, both as rows and as columns."""
 
 HEADS = 1024
-"""Numbers' worth of shared memory that the kernel `gains` keeps for itself."""
+"""Shared memory that the kernel `gains` reserves for other uses, in numbers of 8 bytes."""
 
 BLOCKS = 528
 """Blocks that share the candidates to be scored again: four for each multiprocessor of a large GPU."""
@@ -43,8 +43,8 @@ def bytes_of_states(p: int, width: int) -> float:
 class GpuBeam:
     """A beam search under the soft cost on a GPU; its states are `rfdag.eliminate.beams.counts.States`.
 
-    Parameters are those of `SoftBeam`, less ``threads``; ``partial`` may be on the device already. With
-    ``rescore_every`` = 1 this is the exact rule.
+    Parameters are those of `SoftBeam` without ``threads``; ``partial`` may be on the device already. With
+    ``rescore_every`` = 1 every candidate is scored at every step.
     """
 
     _m: int
@@ -112,7 +112,7 @@ class GpuBeam:
         return paid, paid.sum(axis=1, keepdims=True) / 2 - paid - gains
 
     def extend(self, states: Integers, positions: Integers) -> None:
-        """Leave the chosen continuations, each with one more step pending, scored anew where it was felt."""
+        """Replace the batch by the chosen continuations, each with one more pending step, and rescore what changed."""
         count, v = len(states), self._slots.shape[1]
         plan = np.empty((count, LINES + self._every), np.int32)
         plan[:, SOURCE], plan[:, GONE] = states, self._slots[states, positions]
@@ -134,14 +134,14 @@ class GpuBeam:
     def search(self, report: Callable[[float], None] = lambda share: None) -> Found:
         """Return the orders found, the cheapest first.
 
-        A beam of width 1 does not leave the device on the way, unless there are constraints, which the host looks at.
+        A beam of width 1 stays on the device throughout, unless there are constraints, which are checked on the host.
         """
         if self._width == 1 and self._constraints is None:
             return self._greedy(report)
         return beam_search(self, self._width, self._mu, report=report, constraints=self._constraints)
 
     def _greedy(self, report: Callable[[float], None]) -> Found:
-        """Carry the elimination of a single state through to its end, without a word to the host."""
+        """Carry out the whole elimination of a single state without transfers to the host."""
         cp, p = self._cp, self._m
         spent, removed = cp.zeros(1), cp.empty(p, np.int32)
         self._plan[0] = 0
@@ -167,7 +167,7 @@ class GpuBeam:
         return Found(order[None], cp.asnumpy(spent))
 
     def _begin(self, count: int, m: int) -> None:
-        """Go on from matrices of m variables without pending steps."""
+        """Start from matrices of m variables without pending steps."""
         self._m, self._steps = m, 0
         self._base_of = np.arange(count)
         self._slots = np.tile(np.arange(m), (count, 1))
@@ -175,7 +175,7 @@ class GpuBeam:
         self._stale_counts[:] = 0
 
     def _remove(self, count: int, v: int) -> None:
-        """Take the step of each state's plan, v variables being left before it."""
+        """Carry out the planned step of each state, with v variables before it."""
         before, _, near_square = self._scales(v)
         self._kernels.remove_slot(
             (blocks(self._m, 256), count), (256,),
@@ -189,7 +189,7 @@ class GpuBeam:
         self._steps += 1
 
     def _rescore(self, count: int, v: int) -> None:
-        """Score anew what the last step was felt by, v variables being left."""
+        """Score the candidates again that the last step changed, with v variables left."""
         before, after, near_square = self._scales(v)
         stale = (self._stale, self._stale_count_of[self._steps - 1])
         grid = (min(self._m, BLOCKS), count)
@@ -208,7 +208,7 @@ class GpuBeam:
         )  # fmt: skip
 
     def _flush(self, count: int, v: int) -> None:
-        """Give every state its own matrix of v variables with all steps applied, and score everything anew."""
+        """Give every state its own matrix of v variables with all steps applied, and score everything again."""
         self._kernels.compact(
             (count,), (1024,),
             (self._u, np.int32(self._m), np.int32(self._ld), self._members, self._plan, np.int32(self._every),
@@ -219,7 +219,7 @@ class GpuBeam:
         self._bases, self._fresh = self._fresh, self._bases
 
     def _look(self, count: int, v: int, into: Any) -> None:
-        """Score everything on the matrices with all steps applied, which go ``into`` another batch if need be."""
+        """Score everything on the matrices with all steps applied, and write these ``into`` another batch if needed."""
         before, after, near_square = self._scales(v)
         tiles = blocks(v, TILE)
         size = 8 * 2 * TILE * self._steps

@@ -1,4 +1,4 @@
-"""The soft rule on data: a beam of eliminations under costs that weigh edges by their evidence."""
+"""The soft cost on data: a beam of eliminations in which edges are weighed by their evidence."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ WORTH_SHARING = 50_000
 """Inner steps of a kernel below which handing out threads costs more than it saves."""
 
 AT_ONCE = 20_000_000
-"""Inner steps after which a beam looks up from its work: about a tenth of a second."""
+"""Inner steps after which a beam returns to Python: about a tenth of a second."""
 
 
 class SoftBeam:
     """A beam of Gaussian eliminations under the soft cost.
 
-    With ``rescore_every`` = 1 every candidate is scored at every step: the exact rule. Larger numbers are lazy: between
-    two times that all are scored, only the neighbours of what was removed are, on rows formed for the purpose, and
-    the rank-one steps are kept as vectors until they are applied together. States that descend from the same state
-    share its matrix and vectors until then, so a continuation that is not followed is never made, and one that is
-    costs no copy of a matrix.
+    With ``rescore_every`` = 1 every candidate is scored at every step: the exact search. With larger numbers the search
+    is lazy: in between, only the neighbours of a removed variable are scored, on rows computed as needed, and the
+    rank-one steps are kept as vectors until they are applied together. States with a common ancestor share its matrix
+    and vectors until then, so a continuation that is not followed is never computed, and one that is followed needs no
+    copy of a matrix.
 
     Parameters
     ----------
@@ -37,21 +37,22 @@ class SoftBeam:
     n_samples
         Number of rows behind it.
     width
-        The most states ever held, each with two matrices at the most.
+        The largest number of states, each with at most two matrices.
     mu
-        Weight of what lies ahead against what was paid; between 0 and 1. With width 1 each step removes the variable
-        of least D̃ + μ · H(what is left), which is the largest R̃ − F̃ − λ D̃ with λ = (1 − μ) / μ.
+        Weight of the bound on future costs relative to costs so far; between 0 and 1. With width 1 each step removes
+        the variable with the smallest D̃ + μ · H(what is left), which is the one with the largest R̃ − F̃ − λ D̃ for
+        λ = (1 − μ) / μ.
     c, noise
         The weight of an edge rises from 0 at z² = noise to 1 at z² = noise + c. The price of an edge in the BIC is the
-        natural choice for c, smaller values trust weaker edges.
+        natural choice for c; smaller values give weak edges more weight.
     z_near
-        Which variables count as neighbours of a candidate: those whose statistic z is larger than this.
+        Variables count as neighbours of a candidate if their statistic z exceeds this.
     rescore_every
-        Steps from one time that everything is scored to the next.
+        Number of steps after which everything is scored again.
     threads
         How many threads may work on the states, or on the rows of one state.
     constraints
-        Who must come before whom.
+        Which variables must precede which.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class SoftBeam:
         self._beam.waiting[0, 0] = before.sum(axis=1)
 
     def search(self, report: Callable[[float], None] = lambda share: None) -> Found:
-        """Return up to ``width`` complete orders, the cheapest first; ``report`` is told the share done."""
+        """Return up to ``width`` complete orders, the cheapest first; ``report`` is called with the share done."""
         p = len(self._beam.keys)
         while (left := int(self._beam.now[kernels.LEFT])) > 1:
             report(1 - (left / p) ** 3)
@@ -97,7 +98,7 @@ class SoftBeam:
         return Found.ranked(kernels.orders(self._beam), self._beam.spent[side, :count])
 
     def _advance(self) -> None:
-        """Take as many steps as a tenth of a second allows, but none past the time when threads can share the work."""
+        """Take as many steps as fit into a tenth of a second, but stop where threads can share the work."""
         left, _, pending, count = self._beam.now[:4].tolist()
         steps = max(1, AT_ONCE // (count * left * (left // self._every + self._every + 20)))
         if self._threads > 1:
@@ -105,7 +106,7 @@ class SoftBeam:
         kernels.advance(self._rule, self._beam, self._work[0], self._width, self._every, steps)
 
     def _renew(self) -> None:
-        """Apply all pending steps and score all: threads share the states, or the rows of the only one."""
+        """Apply all pending steps and score everything: threads share the states, or the rows of a single state."""
         rule, beam = self._rule, self._beam
         left, _, _, count = beam.now[:4].tolist()
         if count > 1:
@@ -120,7 +121,7 @@ class SoftBeam:
         kernels.renewed(beam)
 
     def _step(self) -> None:
-        """Take one step, the states shared over the threads."""
+        """Take one step, with the states shared among the threads."""
         rule, beam = self._rule, self._beam
         left, slots, pending, count = beam.now[:4].tolist()
         felt = int(beam.stale[beam.now[kernels.SIDE], :count, :slots].sum())
@@ -133,7 +134,7 @@ class SoftBeam:
         kernels.extended(beam, self._every)
 
     def _share(self, work: Callable[[int, int], None], count: int, steps: int) -> None:
-        """Do ``work(state, worker)`` for every state, over the threads if it is worth their while."""
+        """Do ``work(state, worker)`` for every state, on several threads if there is enough work."""
 
         def some(first: int, step: int) -> None:
             for state in range(first, count, step):
@@ -143,7 +144,7 @@ class SoftBeam:
 
 
 def _room(p: int, width: int, every: int, before: NDArray[np.bool_]) -> kernels.Beam:
-    # Room that is never written to is never taken: a beam that begins with one state grows into it.
+    # Memory that is never written to is never taken from the system: a beam starts with one state and grows into it.
     return kernels.Beam(
         now=np.empty(7, np.int64),
         matrices=np.empty((2, width * p * p)),

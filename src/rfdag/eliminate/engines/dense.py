@@ -17,17 +17,17 @@ Floats = NDArray[np.float64]
 Pairs = Literal["all", "neighbours"]
 
 DRIFT = 1e-11
-"""Rounding that may add up before K is taken anew: each step adds eps / (1 − K²) for its strongest pair."""
+"""Accumulated rounding error after which K is recomputed: each step adds eps / (1 − K²) for its strongest pair."""
 
 WORTH_SHARING = 100_000
-"""Inner steps of a kernel (blocks or pairs) below which handing out threads costs more than it saves."""
+"""Inner steps of a kernel (blocks or pairs) below which using threads costs more than it saves."""
 
 
 class DenseEngine:
     """The state of a Gaussian elimination: the matrix K of partial correlations given all the rest.
 
-    K has a unit diagonal, does not depend on the columns' scales, and one removal is a rank-one step of
-    O(v²): Appendix A of the paper, on the normalised matrix.
+    K has a unit diagonal and does not depend on the columns' scales. A removal is a rank-one update in O(v²):
+    Appendix A of the paper, on the normalised matrix.
 
     Parameters
     ----------
@@ -41,10 +41,10 @@ class DenseEngine:
     threads
         How many threads may score candidates.
     recompute
-        Returns K over the given variables from the data. Asked for when rounding has spoilt K, or may have
-        grown too large in it.
+        Returns K over the given variables, computed from the data. Called when rounding errors have made K invalid, or
+        may have become too large.
     settled
-        Distances to the threshold below this may be rounding.
+        Distances to the threshold below this may be due to rounding.
     """
 
     def __init__(
@@ -163,7 +163,7 @@ class DenseEngine:
         return twin
 
     def _allocate(self) -> None:
-        """Make room for what is kept beside K: degrees, the edge list, the largest |K| per row and block."""
+        """Allocate what is kept besides K: degrees, the edge list, the largest |K| per row and block."""
         v = self._size
         room = v * (v - 1) // 2 + 1
         self._blocks = self._K.reshape(v, -1, kernels.BLOCK)
@@ -195,7 +195,7 @@ class DenseEngine:
             self._drift += np.finfo(float).eps / least
 
     def _refresh_if_drifted(self) -> None:
-        """Take K anew from the data once the rounding errors of the steps so far may have added up."""
+        """Recompute K from the data once the rounding errors of the steps so far may have added up."""
         if self._drift > DRIFT and self._recompute is not None and self._size > 1:
             self._take(self._recompute(self.remaining))
 
@@ -205,7 +205,7 @@ class DenseEngine:
         self._scan()
 
     def _recover(self, gone: int, spoilt: int) -> None:
-        """Take K anew from the data after a step that spoilt it; give up if that is no better."""
+        """Recompute K from the data after a step that made it invalid; raise if that does not help."""
         v = self._size
         if v == 1:
             fresh = np.ones((1, 1))
@@ -219,7 +219,7 @@ class DenseEngine:
 
     def _changes(self, position: int, tau: float, tau_after: float) -> tuple[Integers, Integers]:
         """Return the edges that removing the variable removes and fills, as pairs of variables."""
-        # Nobody knows beforehand how many edges change: guess, and widen when the guess was short.
+        # The number of changed edges is not known beforehand: guess, and try again with more room if it was too small.
         v = self._size
         room = 4 * v
         while True:
@@ -232,7 +232,7 @@ class DenseEngine:
     def _score_one(
         self, position: int, tau: float, tau_after: float, removed: Integers | None
     ) -> tuple[int, int | None]:
-        """Return R and F of one candidate; F is None where the edges left after the removal will tell."""
+        """Return R and F of one candidate; F is None if it follows from the number of edges after the removal."""
         v = self._size
         if self._pairs == "all":
             if removed is not None:
@@ -243,7 +243,7 @@ class DenseEngine:
             removal, fill = kernels.list_changes(self._K, v, position, tau, tau_after, nothing, nothing)
             return removal, fill
         removals, fills = np.empty(v, np.int64), np.empty(v, np.int64)
-        # A step as long as the matrix makes a range of this candidate alone.
+        # A step as long as the matrix makes the range consist of this candidate alone.
         kernels.neighbour_scores(self._K, v, tau, tau_after, position, v, removals, fills)
         return int(removals[position]), int(fills[position])
 

@@ -1,4 +1,4 @@
-"""What every elimination engine offers: the moral subgraph over the remaining variables, and its scores."""
+"""The interface of an elimination engine: the moral subgraph over the remaining variables, and its scores."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Integers = NDArray[np.int64]
 
 
 class LostPrecision(ArithmeticError):
-    """Rounding spoilt the state, and a fresh one from the data was no better.
+    """Rounding errors made the state invalid, and recomputing it from the data did not help.
 
-    ``variables`` are the one just removed and the one whose partial correlations left [−1, 1].
+    ``variables`` are the one just removed and the one with a partial correlation outside [−1, 1].
     """
 
     def __init__(self, removed: int, spoilt: int) -> None:
@@ -25,12 +25,11 @@ class LostPrecision(ArithmeticError):
 
 @dataclass(frozen=True)
 class Removal:
-    """What happened when one variable was removed.
+    """The effects of removing one variable.
 
-    ``parents`` are its neighbours in the moral subgraph at that moment: its parents in the minimal I-MAP
-    of the order under construction. ``removed`` and ``filled`` list the edges that went and came as pairs
-    of variables; they are None when not asked for. ``margin`` is the least distance of a partial correlation to its
-    threshold so far.
+    ``parents`` are its neighbours in the moral subgraph just before: its parents in the minimal I-MAP of the order
+    under construction. ``removed`` and ``filled`` list the edges removed and added, as pairs of variables; they are
+    None unless requested. ``margin`` is the smallest distance of a partial correlation from its threshold so far.
     """
 
     variable: int
@@ -46,7 +45,7 @@ class Removal:
 class Engine(Protocol):
     """The moral subgraph M_V over the remaining variables V, one removal at a time.
 
-    Scores are aligned with ``remaining``, whose order is the engine's own and changes with each removal.
+    Scores are in the order of ``remaining``, which depends on the engine and changes with each removal.
     """
 
     @property
@@ -55,7 +54,7 @@ class Engine(Protocol):
 
     @property
     def settled(self) -> float:
-        """A margin below which rounding may have decided an edge; 0 for an engine that does not round."""
+        """The margin below which rounding may have decided an edge; 0 for an engine with exact arithmetic."""
 
     def degrees(self) -> Integers:
         """Return the degree D of each variable in M_V."""
@@ -67,10 +66,10 @@ class Engine(Protocol):
         """Return the fill score F of each variable."""
 
     def adjacency(self) -> NDArray[np.bool_]:
-        """Return M_V as a symmetric matrix, aligned with ``remaining``."""
+        """Return M_V as a symmetric matrix, in the order of ``remaining``."""
 
     def remove(self, position: int, *, with_edges: bool = False) -> Removal:
         """Marginalise the variable at ``position``."""
 
     def copy(self) -> Self:
-        """Return an engine that can go on independently of this one."""
+        """Return an independent copy of the engine."""

@@ -14,7 +14,7 @@ from rfdag.eliminate.thresholds import Threshold
 from rfdag.runtime.device import blocks, cupy, kernels, with_shared
 
 BLOCK = 32
-"""Candidates per block of the pruning bound: a warp looks at them together."""
+"""Candidates per block of the pruning bound: a warp handles them together."""
 
 EDGES, MARGIN, SPOILT, LEAST, REMOVED, FILLED = range(6)
 """What the kernels count in one pass, in the order of their struct Tally."""
@@ -31,7 +31,7 @@ def bytes_of_engine(p: int) -> float:
 class GpuEngine:
     """The state of a Gaussian elimination on a GPU: the matrix K of partial correlations given all the rest.
 
-    Parameters are those of `DenseEngine`, less ``threads``; ``partial`` may be on the device already.
+    Parameters are those of `DenseEngine` without ``threads``; ``partial`` may be on the device already.
     """
 
     def __init__(
@@ -68,12 +68,12 @@ class GpuEngine:
 
     @property
     def partial(self) -> Floats:
-        """The matrix K over the remaining variables, brought to the host."""
+        """The matrix K over the remaining variables, copied to the host."""
         return np.asarray(self._cp.asnumpy(self.on_device))
 
     @property
     def on_device(self) -> Any:
-        """The matrix K over the remaining variables, where it is."""
+        """The matrix K over the remaining variables, on the device."""
         return self._K[: self._size, : self._size]
 
     def adjacency(self) -> NDArray[np.bool_]:
@@ -133,7 +133,7 @@ class GpuEngine:
         return twin
 
     def _allocate(self) -> None:
-        """Make room for what is kept beside K: degrees, the edge list, the largest |K| per row and block."""
+        """Allocate what is kept besides K: degrees, the edge list, the largest |K| per row and block."""
         cp, v = self._cp, self._size
         room = max(1, v * (v - 1) // 2)
         self._degrees = cp.zeros(v, np.int64)
@@ -153,7 +153,7 @@ class GpuEngine:
         self._read(tally)
 
     def _marginalise(self, position: int, tau: float, tau_after: float) -> tuple[int, int]:
-        """Remove a variable; return how many edges went and came among the others."""
+        """Remove a variable; return how many edges among the others were removed and added."""
         v = self._size
         gone = int(self._variables[position])
         tally = self._new_tally()
@@ -181,7 +181,7 @@ class GpuEngine:
         self._scan()
 
     def _recover(self, gone: int, spoilt: int) -> None:
-        """Take K anew from the data after a step that spoilt it; give up if that is no better."""
+        """Recompute K from the data after a step that made it invalid; raise if that does not help."""
         if self._size == 1:
             fresh = np.ones((1, 1))
         elif self._recompute is None:
@@ -226,7 +226,7 @@ class GpuEngine:
         return self._fetch(removals), self._fetch(fills)
 
     def _thresholds(self) -> tuple[float, float]:
-        """Return the threshold over the variables of now, and over one less."""
+        """Return the threshold for the current number of variables, and for one less."""
         return self._threshold(self._size), self._threshold(max(self._size - 1, 1))
 
     def _new_tally(self) -> Any:

@@ -15,14 +15,14 @@ THREADS = 256
 
 
 def bytes_of_oracle(p: int) -> float:
-    """Return the device memory that the engine takes: two draws, their weights while they are made, adjacency."""
+    """Return the device memory that the engine takes: two draws, their weights during construction, adjacency."""
     return (2 * 4 + 2 * 4 + 1 / 8) * p * p + 64.0 * p
 
 
 class GpuOracleEngine:
     """The moral subgraphs of a DAG, by elimination in a finite field on a GPU.
 
-    Parameters are those of `OracleEngine`, less ``threads``.
+    Parameters are those of `OracleEngine` without ``threads``.
     """
 
     settled = 0.0
@@ -146,7 +146,7 @@ class GpuOracleEngine:
         return True
 
     def _draw(self) -> Any:
-        """Return a new precision matrix over all variables, the draws being those of `OracleEngine`."""
+        """Return a new precision matrix over all variables, with the same draws as `OracleEngine`."""
         cp, size = self._cp, len(self._dag)
         generator = np.random.default_rng(self._seed)
         children, parents = np.nonzero(self._dag.T)
@@ -163,7 +163,7 @@ class GpuOracleEngine:
         return theta
 
     def _replay(self) -> bool:
-        """Redo the whole elimination on a new draw, for a pivot was zero by accident."""
+        """Repeat the whole elimination on a new draw, as a pivot happened to be zero."""
         theta = self._draw()
         variables = np.arange(len(self._dag))
         for size, gone in zip(range(len(variables), 0, -1), self._gone, strict=False):

@@ -1,9 +1,9 @@
 """The oracle engine: a DAG's moral subgraphs, exact at any size and density.
 
 Random edge weights are drawn from the integers modulo the prime 2³¹ − 1, and the precision matrix is
-eliminated in that field. An entry is zero iff the pair is d-separated by the other remaining variables, but
-for an accident of probability about degree/2³¹ per draw; two independent draws must agree on a zero. There
-is no tolerance and no conditioning, unlike in floating point.
+eliminated in that field. An entry is zero iff the pair is d-separated by the other remaining variables, except
+for coincidences of probability about degree/2³¹ per draw; two independent draws must agree on a zero. Unlike in
+floating point, there are no rounding errors and no tolerance.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rfdag.eliminate.kernels import oracle as kernels
 from rfdag.runtime.threads import share
 
 WORTH_SHARING = 100_000
-"""Pairs to test below which handing out threads costs more than it saves."""
+"""Pairs to test below which using threads costs more than it saves."""
 
 
 class OracleEngine:
@@ -29,7 +29,7 @@ class OracleEngine:
     dag
         Adjacency matrix; non-zero at (i, j) means i → j. Assumed acyclic.
     seed
-        Seeds the draws. The answer does not depend on it, but for accidents of probability ~2⁻⁶².
+        Seed of the draws. The answer does not depend on it, except for coincidences of probability ~2⁻⁶².
     threads
         How many threads may score candidates.
     """
@@ -141,7 +141,7 @@ class OracleEngine:
         return theta
 
     def _replay(self) -> bool:
-        """Redo the whole elimination on a new draw, for a pivot was zero by accident."""
+        """Repeat the whole elimination on a new draw, as a pivot happened to be zero."""
         theta = self._draw()
         variables = np.arange(len(self._dag))
         for size, gone in zip(range(len(variables), 0, -1), self._gone, strict=False):

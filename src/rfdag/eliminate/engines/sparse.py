@@ -1,7 +1,7 @@
-"""The sparse engines: eliminations that touch the neighbours of a removed variable and nothing else.
+"""The sparse engines: a removal only touches the neighbours of the removed variable.
 
-Both kinds of exact input have one: a sparse matrix of partial correlations with a threshold, and a DAG that plays
-oracle. They answer as the dense engines do, but hold lists of neighbours instead of matrices.
+There is one for a sparse matrix of partial correlations with a threshold, and one for a DAG as oracle. They give the
+same answers as the dense engines, but store lists of neighbours instead of matrices.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ RULES = {
 }
 
 MOST_VARIABLES = 2**kernels.DEGREE_BITS - 1
-"""Variables up to which a degree has its place in a key."""
+"""Variables up to which a degree fits into a key."""
 
 PATIENCE = 1_000_000
-"""List entries a kernel looks at before it comes back: less than 100 ms."""
+"""List entries that a kernel visits before it returns: less than 100 ms."""
 
 AT_ONCE = 10_000
-"""Variables that are scored, drawn or removed again between two chances to interrupt."""
+"""Variables that are scored, drawn or removed in one call, after which Ctrl-C can interrupt."""
 
 DROP, DROP_SHARE = 1e-12, 1e-4
-"""|K| that counts as cancelled to nothing: the first, or this share of the threshold if that is less."""
+"""|K| up to which an entry counts as cancelled to zero: the first, or this share of the threshold if smaller."""
 
 
 class _SparseEngine:
@@ -89,7 +89,7 @@ class _SparseEngine:
         return self._scored().fill[self.remaining]
 
     def adjacency(self) -> NDArray[np.bool_]:
-        """Return the moral subgraph as a full matrix: for looking at small graphs, no step of the elimination."""
+        """Return the moral subgraph as a full matrix, for inspecting small graphs; the elimination does not use it."""
         left = self.remaining
         edges = np.zeros((self.size, self.size), bool)
         edges[tuple(self._edges().T)] = True
@@ -104,7 +104,7 @@ class _SparseEngine:
         status = lists.PAUSED
         while status != lists.DONE:
             status = kernels.advance(self._state, variable, self._taus, self._rule, self._common, self._drop)
-            self._mend(status, variable)
+            self._handle(status, variable)
         removed = filled = None
         if before is not None:
             removed, filled = _changes(before[(before != variable).all(axis=1)], self._edges(), self.size)
@@ -122,10 +122,10 @@ class _SparseEngine:
         )
 
     def obey(self, constraints: Constraints) -> None:
-        """Hold every variable back from now on while one is left that must follow it; nothing may be removed yet."""
+        """Exclude, from now on, variables that must precede a remaining one; call this before the first removal."""
         earlier = csc_array(constraints.precedence)
         waiting = np.diff(constraints.precedence.indptr).astype(np.int64)
-        # The last barriers have nobody behind them and go at once.
+        # The last barriers have no successors and are released at once.
         for barrier in constraints.barriers:
             if waiting[barrier] == 0:
                 waiting[earlier.indices[earlier.indptr[barrier] : earlier.indptr[barrier + 1]]] -= 1
@@ -143,7 +143,7 @@ class _SparseEngine:
             more, status = kernels.repeat(self._state, variables[done : done + AT_ONCE], self._drop)
             done += more
             if status != lists.DONE:
-                self._mend(status, int(variables[done]))
+                self._handle(status, int(variables[done]))
 
     def copy(self) -> Self:
         """Return an independent engine over the same remaining variables."""
@@ -159,7 +159,7 @@ class _SparseEngine:
         generator: np.random.Generator | None = None,
         report: Callable[[float], None] = lambda share: None,
     ) -> None:
-        """Remove all variables, compiled from first to last but for reports on the way."""
+        """Remove all variables in compiled code, which returns only to report progress."""
         if generator is not None:
             self._state.random[0] = generator.integers(2**63)
         self._score_all(RULES[rule], report)
@@ -169,10 +169,10 @@ class _SparseEngine:
             status, variable = kernels.run(
                 self._state, self._taus, self._rule, self._common, self._drop, generator is not None, PATIENCE
             )
-            self._mend(status, variable)
+            self._handle(status, variable)
 
     def dag(self, values: bool = False) -> csr_array:
-        """Return the minimal I-MAP of the removals, once all are done; with the values that were left behind."""
+        """Return the minimal I-MAP once all variables are removed; with ``values``, its regression coefficients."""
         state = self._state
         start = np.concatenate([[0], np.cumsum(state.length, dtype=np.int64)])
         rows, entries = np.empty(start[-1], np.int32), np.empty(start[-1], state.value.dtype)
@@ -194,17 +194,17 @@ class _SparseEngine:
         kernels.plant(self._state)
         self._rule = rule
 
-    def _mend(self, status: int, variable: int) -> None:
-        """Do what a kernel cannot: make room, draw anew, complain."""
+    def _handle(self, status: int, variable: int) -> None:
+        """Do what a kernel cannot, by its status: allocate memory, draw again, or raise."""
         if status == lists.NO_ROOM:
             self._make_room(variable)
         elif status == lists.ZERO_PIVOT:
-            self._draw_anew()
+            self._draw_again()
         elif status >= 0:
             raise LostPrecision(variable, status)
 
     def _make_room(self, variable: int) -> None:
-        """Close the gaps in the pool, and widen it where that is not enough."""
+        """Close the gaps in the pool, and enlarge it if that is not enough."""
         state = self._state
         near = state.neighbour[state.start[variable] : state.start[variable] + state.length[variable]]
         needed = int((2 * (state.length[near] + len(near)) + 2).sum())
@@ -214,7 +214,7 @@ class _SparseEngine:
         lists.compact(state, neighbour, value)
         self._state = state._replace(neighbour=neighbour, value=value)
 
-    def _draw_anew(self) -> None:
+    def _draw_again(self) -> None:
         raise NotImplementedError
 
     def _edges(self) -> Integers:
@@ -232,18 +232,18 @@ class _SparseEngine:
 
 
 class SparseEngine(_SparseEngine):
-    """A Gaussian elimination on sparse partial correlations: `DenseEngine` with pairs="neighbours", by lists.
+    """A Gaussian elimination on sparse partial correlations: `DenseEngine` with pairs="neighbours", with lists.
 
-    Where it differs by more than rounding, one of the two is wrong. Entries that cancel to less than 1e-12 (or a
-    ten-thousandth of the threshold) leave the lists, so that they shrink.
+    The two differ by rounding only. Entries that cancel to less than 1e-12 (or a ten-thousandth of the threshold) are
+    removed, so that the lists shrink.
 
     Parameters
     ----------
     partial
-        The matrix K: symmetric with ones on its diagonal, or nothing there.
+        The matrix K: symmetric, with ones or no entries on its diagonal.
     threshold
-        Which |K_ij| is an edge: `FisherZ` for data, `Tolerance` for an exact matrix. A threshold that moves is
-        followed exactly: each variable's score is renewed when the threshold passes the value nearest to it.
+        Which |K_ij| is an edge: `FisherZ` for data, `Tolerance` for an exact matrix. A threshold that changes is
+        followed exactly: a variable is scored again when the threshold passes the value nearest to it.
 
     Examples
     --------
@@ -253,7 +253,7 @@ class SparseEngine(_SparseEngine):
     """
 
     settled = 1e-10
-    # A removal changes the diagonal of its neighbours, and so the |K| of whoever has but one of them.
+    # A removal changes the diagonal of its neighbours, and so the |K| of all variables with at least one of them.
     _common = 1
 
     def __init__(self, partial: csr_array, threshold: Threshold) -> None:
@@ -284,10 +284,10 @@ class SparseEngine(_SparseEngine):
         return self.dag(values=True), 1.0 / self._state.diagonal
 
     def regress_on(self, variable: int, allowed: set[int]) -> tuple[Integers, NDArray[np.float64], float]:
-        """Return those of ``allowed`` that matter to a remaining variable given the rest of them, and the regression.
+        """Return the parents of a remaining variable among ``allowed``: those it depends on given the rest of them.
 
-        All others that remain are marginalised out: those that reach the variable through nobody allowed, and the
-        rest of them would change nothing. Returns the parents, their coefficients and the variance left.
+        All other remaining variables are marginalised out; it suffices to consider those connected to the variable
+        without passing through ``allowed``. Returns the parents, their coefficients and the residual variance.
         """
         apart = [variable]
         near: set[int] = set()
@@ -302,7 +302,7 @@ class SparseEngine(_SparseEngine):
             rows[at, at] = self._state.diagonal[node]
             for other, value in zip(*(entries.tolist() for entries in self._near(node)), strict=True):
                 rows[at, place[other]] = value
-        # A Schur complement takes those out who may not be parents.
+        # A Schur complement marginalises the variables that may not be parents.
         hidden, mine = rows[1:, 1 : len(apart)], np.r_[0, len(apart) : len(inside)]
         shift = np.linalg.solve(hidden, rows[1:][:, mine]) if len(hidden) else np.zeros((0, len(mine)))
         row = rows[0, mine] - rows[0, 1 : len(apart)] @ shift
@@ -312,21 +312,21 @@ class SparseEngine(_SparseEngine):
         return inside[mine][1:][matter], -row[1:][matter] / row[0], float(1.0 / row[0])
 
     def _near(self, node: int) -> tuple[Integers, NDArray[np.float64]]:
-        """Return the list of a variable: its neighbours and their entries."""
+        """Return the neighbours of a variable and their entries."""
         state = self._state
         mine = slice(state.start[node], state.start[node] + state.length[node])
         return state.neighbour[mine].astype(np.int64), state.value[mine]
 
 
 class SparseOracleEngine(_SparseEngine):
-    """The moral subgraphs of a sparse DAG, by elimination in a finite field: `OracleEngine` by lists.
+    """The moral subgraphs of a sparse DAG, by elimination in a finite field: `OracleEngine` with lists.
 
     Parameters
     ----------
     dag
         Adjacency matrix; an entry at (i, j) means i → j. Assumed acyclic.
     seed
-        Seeds the draws. The answer does not depend on it, but for accidents of probability ~2⁻⁶².
+        Seed of the draws. The answer does not depend on it, except for coincidences of probability ~2⁻⁶².
 
     Examples
     --------
@@ -362,8 +362,8 @@ class SparseOracleEngine(_SparseEngine):
             field.precision(*graph, first, last, weights, variances, state)
         return state
 
-    def _draw_anew(self) -> None:
-        """Redo the whole elimination on a new draw, for a pivot was zero by accident."""
+    def _draw_again(self) -> None:
+        """Repeat the whole elimination on a new draw, as a pivot happened to be zero."""
         old = self._state
         gone = old.record[0, : self.size - self.left].copy()
         done, status = 0, lists.ZERO_PIVOT
@@ -397,8 +397,8 @@ def eliminate_sparse(
 ) -> Elimination:
     """Remove all variables and return the order, the minimal I-MAP (a sparse array) and the trace.
 
-    It is `eliminate` without a p × p matrix; the trace lists no edges. With a depth above 1, or a rule that has no
-    kernel here, each step looks at all variables, so that p of them take time of order p².
+    This is `eliminate` without a p × p matrix; the trace lists no edges. With a depth above 1, or a rule that has no
+    kernel here, each step visits all variables, so that p variables take time of order p².
     """
     if rule == "random" and generator is None:
         generator = np.random.default_rng(0)
@@ -472,6 +472,6 @@ def _pieces(size: int) -> Iterator[tuple[int, int]]:
 
 
 def _changes(before: Integers, after: Integers, size: int) -> tuple[Integers, Integers]:
-    """Return the pairs that are only in the one list, and those only in the other."""
+    """Return the pairs that are only in the first list, and those only in the second."""
     was, now = before @ [size, 1], after @ [size, 1]
     return before[~np.isin(was, now)], after[~np.isin(now, was)]

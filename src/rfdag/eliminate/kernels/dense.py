@@ -2,12 +2,12 @@
 
 The remaining variables fill the leading ``v`` rows and columns of K; removing one moves the last into its
 place, so every loop runs over contiguous rows. K has a multiple of BLOCK columns and zeros beyond column v,
-so that a block of candidates is always whole; ``blocks`` is K so cut, blocks[i, b, t] = K_ik with
+so that blocks of candidates are always complete; ``blocks`` is K divided into them, blocks[i, b, t] = K_ik with
 k = b · BLOCK + t. Inside a block, loops run over a length that the compiler does not know, which keeps it
-from unrolling them and lets it vectorise. Nothing here knows names, options or graphs.
+from unrolling them and allows it to vectorise.
 
-Notation: ``tau`` is the threshold over the v variables of now, ``tau_after`` the one over the v − 1 left
-once a candidate k is removed. Removing k turns K_ij into
+Notation: ``tau`` is the threshold for the current v variables, ``tau_after`` the one for the v − 1 left once a
+candidate k is removed. Removing k changes K_ij to
 
     (K_ij + K_ik K_jk) / sqrt((1 − K_ik²)(1 − K_jk²)).
 """
@@ -22,7 +22,7 @@ BLOCK = 16
 """Candidates per block of the pruning bound: two cache lines of a row."""
 
 SLACK = 1e-12
-"""What a pruning bound gives away, far above rounding, so that pruning never changes a count."""
+"""Slack of a pruning bound, far above rounding errors, so that pruning never changes a count."""
 
 
 @kernel()
@@ -44,10 +44,10 @@ def _row_peaks(row, i, v, peaks):
 
 @kernel()
 def _row_edges(row, i, tau, margin, peaks, edges, degrees, edges_i, edges_j):
-    """Append the edges of row i to earlier rows; return how many there are now, and the least distance to tau.
+    """Append the edges from row i to earlier rows; return how many there are now, and the smallest distance to tau.
 
-    A block whose largest entry lies below tau by more than the least distance so far holds no edge and no lesser
-    distance. Stores come before the question whether they count: cheaper than a branch no processor foresees.
+    A block whose largest entry is below tau by more than the smallest distance so far has no edge and no smaller
+    distance. Entries are stored first and counted only if they qualify: cheaper than an unpredictable branch.
     """
     start = edges
     for b in range(i // BLOCK + 1):
@@ -68,7 +68,7 @@ def _row_edges(row, i, tau, margin, peaks, edges, degrees, edges_i, edges_j):
 
 @kernel()
 def scan(blocks, v, tau, margin, degrees, edges_i, edges_j, peaks):
-    """List edges, count degrees, find block peaks; return the number of edges, and ``margin`` or a lesser distance."""
+    """List edges, count degrees, find block peaks; return the number of edges, and ``margin`` or a smaller distance."""
     edges = 0
     for i in range(v):
         _row_peaks(blocks[i], i, v, peaks[i])
@@ -78,12 +78,11 @@ def scan(blocks, v, tau, margin, degrees, edges_i, edges_j, peaks):
 
 @kernel()
 def marginalise(K, blocks, v, k, tau_after, margin, a, u, degrees, edges_i, edges_j, peaks):
-    """Remove k: the last variable takes its place, the rank-one step is applied, and what is left scanned.
+    """Remove k: the last variable takes its place, the rank-one update is applied, and the rest is scanned.
 
-    Each row is scanned while it is still in the cache. Returns (status, least, edges, margin). The status is
-    −1, or the position (after the swap) of a variable that k determines or that left [−1, 1], when K is spoilt
-    and must be made anew. ``least`` is the smallest 1 − K_ik², by which rounding errors were divided. The rest
-    is what `scan` returns.
+    Each row is scanned while it is still in the cache. Returns (status, least, edges, margin). The status is −1, or the
+    position (after the swap) of a variable that k determines or whose entries left [−1, 1]; K is then invalid and must
+    be recomputed. ``least`` is the smallest 1 − K_ik², by which rounding errors are divided. The rest is as in `scan`.
     """
     last = v - 1
     for i in range(v):

@@ -43,7 +43,7 @@ def reciprocal(x):
 
 @kernel()
 def is_unit(x):
-    """Return whether x can be divided by: neither half is zero."""
+    """Return whether one can divide by x: neither half is zero."""
     return (x >> BITS) != 0 and (x & PRIME) != 0
 
 
@@ -51,7 +51,7 @@ def is_unit(x):
 def list_lengths(children, child_start, parents, parent_start, first, last, mark, lengths):
     """Count the neighbours of nodes first … last − 1 in the moral graph: children, parents, their other parents.
 
-    ``mark`` holds no more than i when node i is counted, as zeros do at the beginning.
+    ``mark`` must not exceed i when node i is counted; zeros will do at the start.
     """
     for i in range(first, last):
         mark[i] = i + 1
@@ -70,8 +70,8 @@ def list_lengths(children, child_start, parents, parent_start, first, last, mark
 def precision(children, child_start, parents, parent_start, begin, end, weights, variances, state):
     """Write rows begin … end − 1 of Σ_c ω_c b_c b_cᵀ into the lists, b_c = 1 at c and −weight at its parents.
 
-    That is (I − A) Ω (I − A)ᵀ. ``weights`` are those of the edges in the order of ``parents``; lists have their starts
-    already, and no entries.
+    That is (I − A) Ω (I − A)ᵀ. ``weights`` are those of the edges in the order of ``parents``. The starts of the lists
+    are set already; the lists are empty.
     """
     neighbour, value, mark = state.neighbour, state.value, state.mark
     for i in range(begin, end):

@@ -1,12 +1,12 @@
 """Compiled loops over lists of neighbours: a sparse symmetric matrix Θ, and the removal of a variable from it.
 
-The list of i fills ``length[i]`` places of a pool from ``start[i]`` on and may grow to ``room[i]``; then it moves to
-the pool's end. Every entry stands in the lists of both its ends. Removing k subtracts θ_ik θ_jk / θ_kk for i, j in the
-list of k and touches nothing else, diagonal included; that is why the state is Θ and not K, of which a removal rescales
+The list of i takes ``length[i]`` places of a pool from ``start[i]`` on and may grow to ``room[i]``; then it moves to
+the pool's end. Every entry is in the lists of both its ends. Removing k subtracts θ_ik θ_jk / θ_kk for i, j in the list
+of k, diagonal included, and changes nothing else. This is why the state is Θ and not K, of which a removal rescales
 whole rows.
 
-The kernels run on either of two kinds of numbers, told apart by their type: doubles, or pairs of residues modulo a
-prime (see `_field_arithmetic`).
+The kernels work on two kinds of numbers, distinguished by their type: floating-point numbers, or pairs of residues
+modulo a prime (see `rfdag.eliminate.kernels.field_arithmetic`).
 """
 
 from typing import Any, NamedTuple
@@ -15,21 +15,21 @@ from rfdag.eliminate.kernels.field_arithmetic import difference, is_unit, produc
 from rfdag.runtime.compilation import kernel
 
 TAIL, LEFT, ENTRIES, WORK = 0, 1, 2, 3
-"""Places of ``counters``: end of the pool's used part, variables left, list entries among them, steps taken."""
+"""Entries of ``counters``: end of the pool's used part, variables left, list entries among them, steps taken."""
 
 DONE, PAUSED, NO_ROOM, ZERO_PIVOT = -1, -2, -3, -4
-"""Why a run came back; 0 or more is a variable that the one removed last determines."""
+"""Why a kernel returned; 0 or more is a variable that the one removed last determines."""
 
 DETERMINED = 1e-15
-"""Share of its variance that must be left to a variable once another is removed."""
+"""Share of a diagonal entry below which the removed variable counts as determining the other."""
 
 
 class State(NamedTuple):
     """All arrays of an elimination.
 
-    Where an order is demanded, ``waiting`` has how many of those left must come right after each node (variables, then
-    barriers between groups of them), and earlier[earlier_from[k] : earlier_from[k + 1]] are those right before k; else
-    these three are empty.
+    Under constraints, ``waiting`` is the number of remaining direct successors of each node (variables, then barriers
+    between groups of them), and earlier[earlier_from[k] : earlier_from[k + 1]] are the direct predecessors of k;
+    otherwise these three are empty.
     """
 
     neighbour: Any
@@ -78,7 +78,7 @@ def _step(x, a, b, inverse):
 
 @kernel()
 def _invertible(x):
-    """Return whether x can be divided by; a double can, for the sign of a diagonal is watched as it falls."""
+    """Return whether one can divide by x; always true in floating point, where diagonals are checked as they fall."""
     if isinstance(x, float):
         return True
     else:
@@ -87,7 +87,7 @@ def _invertible(x):
 
 @kernel()
 def _determined(after, before):
-    """Return whether nothing is left of a diagonal entry."""
+    """Return whether a diagonal entry has become zero, up to rounding."""
     if isinstance(after, float):
         return not after > DETERMINED * before
     else:
@@ -96,7 +96,7 @@ def _determined(after, before):
 
 @kernel()
 def _negligible(x, d_i, d_j, drop):
-    """Return whether an entry is zero, but for rounding."""
+    """Return whether an entry is zero, up to rounding."""
     if isinstance(x, float):
         return x * x <= drop * drop * (d_i * d_j)
     else:
@@ -105,7 +105,7 @@ def _negligible(x, d_i, d_j, drop):
 
 @kernel()
 def spread(indptr, indices, data, state):
-    """Fill the lists from the rows of a matrix without diagonal, each with some room to grow."""
+    """Fill the lists from the rows of a matrix without diagonal, with some room to grow in each."""
     tail = 0
     for i in range(len(state.start)):
         length = indptr[i + 1] - indptr[i]
@@ -160,7 +160,7 @@ def _append(state, i, j, x):
 
 @kernel()
 def room_for(state, k):
-    """Return how much of the pool removing k could take at worst: every list near it moves."""
+    """Return how much of the pool removing k could take at worst, if the list of every neighbour moves."""
     need = 0
     first, m = state.start[k], state.length[k]
     for e in range(first, first + m):

@@ -54,7 +54,7 @@ def adjacent(theta, i, j):
 
 @kernel()
 def vanishes(theta, i, j, k):
-    """Return whether the edge i – j goes when k is marginalised: θ_ij θ_kk = θ_ik θ_jk in both draws."""
+    """Return whether the edge i – j vanishes when k is marginalised: θ_ij θ_kk = θ_ik θ_jk in both draws."""
     for copy in range(2):
         x = theta[copy, i, j] * theta[copy, k, k] % PRIME
         y = theta[copy, i, k] * theta[copy, j, k] % PRIME

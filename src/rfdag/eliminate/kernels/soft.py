@@ -1,21 +1,22 @@
-"""Compiled loops of the soft rule: a beam of elimination states, scored together or where a removal was felt.
+"""Compiled loops of the soft cost: a beam of elimination states, scored completely or where a removal changed them.
 
-**Weights.** An edge weighs φ(z²) = (z² − noise) / c, but at least 0 and at most 1. Over v remaining variables, with
+**Weights.** The weight of an edge is φ(z²) = (z² − noise) / c, clipped to [0, 1]. Over v remaining variables, with
 before = (n − v + 1) / c, after = (n − v + 2) / c and quiet = noise / c, that is before · K² − quiet now and
-after · K'² − quiet once a candidate k is removed. A candidate is judged by
+after · K'² − quiet once a candidate k is removed. The scores of a candidate are
 
-    paid[k]   D̃_k = Σ_i φ(z²_ik), what its removal costs
-    gains[k]  R̃_k − F̃_k = Σ_{i<j ∈ N_k} φ(z²_ij) − φ(z'²_ij), how much lighter the pairs of its neighbours become
+    paid[k]   D̃_k = Σ_i φ(z²_ik), the cost of its removal
+    gains[k]  R̃_k − F̃_k = Σ_{i<j ∈ N_k} φ(z²_ij) − φ(z'²_ij), the weight that pairs of its neighbours lose
 
-**States.** A state is a base matrix over m slots and the removals since it was made, which are left pending. With w_s
-the row of the s-th variable removed, divided by the root of its diagonal, entry (i, j) of the precision matrix now is
+**States.** A state is a base matrix over m slots, and the removals since it was computed, which are pending. With w_s
+the row of the s-th removed variable, divided by the root of its diagonal, entry (i, j) of the current precision matrix
+is
 
     base_ij − Σ_s w_si w_sj
 
-and its diagonal d_i. Stored are u_i = 1 / √d_i, and u_i = 0 for what was removed, so that the partial correlation
-−(base_ij − Σ_s w_si w_sj) u_i u_j of a removed variable is zero. ``pool[s, e]`` is w_s of the e-th state of step s, and
-``line[s]`` says which of them a state descends from: states that share a history share its vectors. After ``every``
-steps they are applied all at once, and everything is scored; in between only the neighbours of what was removed are.
+and its diagonal is d_i. Stored are u_i = 1 / √d_i, and u_i = 0 for removed variables, so that their partial
+correlations −(base_ij − Σ_s w_si w_sj) u_i u_j are zero. ``pool[s, e]`` is w_s of the e-th state of step s, and
+``line[s]`` is the index e that a state descends from: states with a common history share its vectors. After ``every``
+steps they are applied all at once, and everything is scored; in between only the neighbours of removed variables are.
 """
 
 import math
@@ -26,18 +27,18 @@ import numpy as np
 from rfdag.runtime.compilation import kernel
 
 TILE = 32
-"""Rows and columns of a matrix that are turned over together."""
+"""Rows and columns of a matrix that are transposed together."""
 
 SHARPNESS = 1e9
-"""Parts of one to which costs are compared."""
+"""Costs are compared after rounding to multiples of the reciprocal of this."""
 
 LEFT, SLOTS, PENDING, COUNT, SIDE, BANK, DUE = range(7)
-"""Places in ``Beam.now``: variables left, slots of the bases, steps pending, number of states, which half of the
-states' and of the matrices' room is in use, and whether all must be scored."""
+"""Entries of ``Beam.now``: variables left, slots of the bases, pending steps, number of states, which half of the
+states' and of the matrices' arrays is in use, and whether everything must be scored."""
 
 
 class Rule(NamedTuple):
-    """What an edge weighs, who is a neighbour, how much the future counts."""
+    """Constants of the soft cost: the weight of an edge, which variables are neighbours, the weight of the bound."""
 
     n: float
     c: float
@@ -47,14 +48,14 @@ class Rule(NamedTuple):
 
 
 class Beam(NamedTuple):
-    """All states: every array of two halves has one in use, the other to be written.
+    """All states: of every array with two halves one is in use, and the other is written next.
 
-    Per state its ``base`` and ``line``, what was ``spent``, the ``key`` of the set removed, and per slot u, D̃, R̃ − F̃
-    and whether these are ``stale``; ``pool`` holds the pending vectors. The ``offer_…`` are the continuations: what
-    would be spent then, their value (less is better), the key. Of those chosen at each removal, ``parents``, ``slots``
-    and ``variables`` tell the state continued and what was removed. ``keys`` has one key per variable. Where knowledge
-    demands an order, ``waiting`` has how many of those left must follow each variable, and ``earlier[k]`` who must come
-    before k; else both are empty.
+    There are, per state, its ``base`` and ``line``, the cost ``spent``, the ``key`` of the removed set, and per slot u,
+    D̃, R̃ − F̃ and whether these are ``stale``; ``pool`` holds the pending vectors. The ``offer_…`` arrays describe the
+    continuations: their cost, their value (smaller is better), their key. For those chosen at each removal,
+    ``parents``, ``slots`` and ``variables`` hold the state that was continued and what was removed. ``keys`` has one
+    key per variable. Under constraints, ``waiting`` is the number of remaining variables that must follow each
+    variable, and ``earlier[k]`` marks those that must precede k; otherwise both are empty.
     """
 
     now: np.ndarray
@@ -81,7 +82,7 @@ class Beam(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Room of one thread: the neighbours of every variable of one state, and what it takes to score one of them.
+    """Workspace of one thread: the neighbours of every variable of one state, and arrays for scoring one of them.
 
     The neighbours of i are near[start[i] : end[i]], with their entries a, and b = 1 / (1 − a²).
     """
@@ -99,7 +100,7 @@ class Work(NamedTuple):
 
 @kernel()
 def scales(rule, v):
-    """Return ``before`` and ``after`` over v variables, and the square of K from which two are neighbours."""
+    """Return ``before`` and ``after`` for v variables, and the squared K above which two are neighbours."""
     degrees = rule.n - v + 1.0
     return degrees / rule.c, (degrees + 1.0) / rule.c, rule.z_near * rule.z_near / degrees
 
@@ -111,10 +112,10 @@ def matrix(beam, bank, base):
     return beam.matrices[bank, base * m * m : (base + 1) * m * m].reshape((m, m))
 
 
-# Sums that only rank candidates may be taken in any order, and must be, to run four at a time.
+# These sums only rank candidates, so their order may vary; this allows the compiler to vectorise them.
 @kernel(fastmath={"reassoc", "contract"})
 def _row_now(base, pool, line, steps, i, m, row):
-    """Store the first m entries of row i of the precision matrix as it is after the pending steps."""
+    """Store the first m entries of row i of the precision matrix after the pending steps."""
     source = base[i]
     for j in range(m):
         row[j] = source[j]
@@ -135,7 +136,7 @@ def _row_now(base, pool, line, steps, i, m, row):
 
 @kernel(fastmath={"reassoc", "contract"})
 def _normalise(row, u, m, i):
-    """Turn a row of the precision matrix into partial correlations but for their sign, with zero for its own."""
+    """Convert a row of the precision matrix to partial correlations of opposite sign, with zero on the diagonal."""
     u_i = u[i]
     for j in range(m):
         row[j] = min(max(row[j] * (u_i * u[j]), -1.0), 1.0)
@@ -155,7 +156,7 @@ def _weigh(row, m, before, quiet):
 def _list_near(row, m, near_square, near):
     """List the slots whose partial correlation squared exceeds ``near_square``; return how many.
 
-    Stored before the question whether it counts: cheaper than a branch no processor foresees.
+    Each slot is stored first and counted only if it qualifies: cheaper than an unpredictable branch.
     """
     found = 0
     for j in range(m):
@@ -180,13 +181,13 @@ def _look_up(row, near, a, b):
         b[t] = 1.0 / max(1.0 - x * x, 1e-12)
 
 
-# One function with plain loops over views that begin at zero: anything more is several times slower.
+# One function with plain loops over views that start at zero: other forms are several times slower.
 @kernel(fastmath={"reassoc", "contract"})
 def _gain(base, near, a, b, scale, pending, before, after, quiet, entries):
     """Return R̃ − F̃ of a variable: over the pairs i, j of its neighbours, Σ φ(z²_ij) − φ(z'²_ij).
 
-    The variable's own entries are in a, and b = 1 / (1 − a²). Entry (i, j) now is scale_i scale_j base_ij less the
-    products of what is ``pending`` of i and j.
+    The variable's own entries are in a, and b = 1 / (1 − a²). The current entry (i, j) is scale_i scale_j base_ij minus
+    the products of the ``pending`` vectors at i and j.
     """
     total = 0.0
     for s in range(1, len(near)):
@@ -215,7 +216,7 @@ def _gain(base, near, a, b, scale, pending, before, after, quiet, entries):
 
 @kernel()
 def score_stale(rule, beam, e, work):
-    """Score the stale candidates of state e one by one, on rows formed for the purpose."""
+    """Score the stale candidates of state e one by one, on rows computed as needed."""
     side, m, v, steps = beam.now[SIDE], beam.now[SLOTS], beam.now[LEFT], beam.now[PENDING]
     before, after, near_square = scales(rule, v)
     base, line, u = matrix(beam, beam.now[BANK], beam.base[side, e]), beam.line[side, e], beam.u[side, e]
@@ -241,7 +242,7 @@ def score_stale(rule, beam, e, work):
 
 @kernel()
 def slots_left(beam, e):
-    """Return the slots of state e that are still there; they ascend."""
+    """Return the remaining slots of state e, ascending."""
     side, m = beam.now[SIDE], beam.now[SLOTS]
     slots = np.empty(beam.now[LEFT], np.int64)
     count = 0
@@ -254,7 +255,7 @@ def slots_left(beam, e):
 
 @kernel()
 def _piece_ends(slots):
-    """Return where ``slots``, which ascend, skip one: the ends of the pieces that lie together."""
+    """Return the ends of the contiguous pieces of ``slots``, which are ascending."""
     ends = np.empty(len(slots), np.int64)
     count = 0
     for at in range(1, len(slots)):
@@ -267,7 +268,7 @@ def _piece_ends(slots):
 
 @kernel()
 def settle(beam, e, slots, first, step, fresh):
-    """Write every ``step``-th row of state e into ``fresh``, all steps applied, as far as the diagonal."""
+    """Write every ``step``-th row of state e, up to the diagonal, into ``fresh``, with all steps applied."""
     side, steps = beam.now[SIDE], beam.now[PENDING]
     base, line, u = matrix(beam, beam.now[BANK], beam.base[side, e]), beam.line[side, e], beam.u[side, e]
     ends = _piece_ends(slots)
@@ -287,7 +288,7 @@ def settle(beam, e, slots, first, step, fresh):
 
 @kernel()
 def _mirror(fresh, first, last):
-    """Fill rows first to last − 1 beyond the diagonal from below it, a tile at a time."""
+    """Fill rows first to last − 1 above the diagonal from below it, one tile at a time."""
     v = len(fresh)
     for start in range(first, v, TILE):
         for i in range(first, last):
@@ -301,7 +302,7 @@ def survey(rule, beam, e, first, step, fresh, work):
     side, v = beam.now[SIDE], beam.now[LEFT]
     before, _, near_square = scales(rule, v)
     tiles = -(-v // TILE)
-    # Lists lie one after the other, those of another thread where all lists of the threads before still have room.
+    # Lists are stored one after the other; each thread starts after the room for all lists of earlier threads.
     place = first * -(-tiles // step) * TILE * (v + 1)
     for tile in range(first, tiles, step):
         _mirror(fresh, tile * TILE, min(tile * TILE + TILE, v))
@@ -330,7 +331,7 @@ def lighten(rule, beam, e, first, step, fresh, work):
 
 @kernel()
 def adopt(beam, e, slots):
-    """Make the fresh matrix, written at place e of the other bank, the base of state e, with nothing pending."""
+    """Make the new matrix, at place e of the other bank, the base of state e, with no pending steps."""
     side, v = beam.now[SIDE], beam.now[LEFT]
     members = beam.members[beam.now[BANK], beam.base[side, e]]
     for at in range(v):
@@ -341,7 +342,7 @@ def adopt(beam, e, slots):
 
 @kernel()
 def fresh_matrix(beam, e):
-    """Return the room for the next base matrix of state e."""
+    """Return the array for the next base matrix of state e."""
     v = beam.now[LEFT]
     return beam.matrices[1 - beam.now[BANK], e * v * v : (e + 1) * v * v].reshape((v, v))
 
@@ -358,7 +359,7 @@ def renew(rule, beam, e, work):
 
 @kernel()
 def renewed(beam):
-    """Tell that all states have been given their own matrix and scored."""
+    """Record that all states have their own matrix and are scored."""
     now = beam.now
     for e in range(now[COUNT]):
         beam.base[now[SIDE], e] = e
@@ -370,11 +371,11 @@ def renewed(beam):
 
 @kernel()
 def select(values, paid, keys, width, states, positions):
-    """Choose the ``width`` least values of different keys; return how many were chosen.
+    """Choose the ``width`` smallest values with different keys; return how many were chosen.
 
     Costs are compared to nine decimals, so that rounding does not decide. Equal keys mean equal removed sets, and so
-    equal states: of those no worse than the last one chosen, the one that paid least is followed. Ties go to the
-    earlier entry. Infinite values are no candidates.
+    equal states: of those no worse than the last one chosen, the one with the smallest cost so far is followed. Ties go
+    to the earlier entry. Infinite values are not candidates.
     """
     rows, columns = values.shape
     count = 0
@@ -447,10 +448,10 @@ def choose(rule, beam, width):
 
 @kernel(fastmath={"reassoc", "contract"})
 def _leave(base, pool, line, steps, m, k, before, quiet, near_square, w, u, paid, stale):
-    """Remove slot k: store its vector in w, and bring u, D̃ and the marks of what must be scored again up to date.
+    """Remove slot k: store its vector in w, and update u, D̃ and the marks of what must be scored again.
 
-    D̃ of every variable loses the pair with k; all else that changes for those not near k is left until the next
-    time that everything is scored.
+    D̃ of every variable loses its pair with k; other changes for variables not near k wait until everything is scored
+    again.
     """
     _row_now(base, pool, line, steps, k, m, w)
     u_k = u[k]
@@ -469,7 +470,7 @@ def _leave(base, pool, line, steps, m, k, before, quiet, near_square, w, u, paid
 
 @kernel()
 def extend(rule, beam, first, step):
-    """Write the first, first + step and so on of the states chosen, each with one more step pending."""
+    """Write chosen states into the other half, each with one more pending step."""
     side, m, v, steps = beam.now[SIDE], beam.now[SLOTS], beam.now[LEFT], beam.now[PENDING]
     before, _, near_square = scales(rule, v)
     at = len(beam.keys) - v
@@ -497,7 +498,7 @@ def extend(rule, beam, first, step):
 
 @kernel()
 def extended(beam, every):
-    """Tell that all states chosen have been written."""
+    """Record that all chosen states have been written."""
     now = beam.now
     now[SIDE] = 1 - now[SIDE]
     now[LEFT] -= 1
@@ -507,7 +508,7 @@ def extended(beam, every):
 
 @kernel()
 def advance(rule, beam, work, width, every, steps):
-    """Take so many steps of the whole beam, or as many as there are."""
+    """Take this many steps of the whole beam, or as many as are left."""
     now = beam.now
     for _ in range(min(steps, now[LEFT] - 1)):
         if now[DUE]:
@@ -523,7 +524,7 @@ def advance(rule, beam, work, width, every, steps):
 
 @kernel()
 def orders(beam):
-    """Return the order of every state, a source first: the variable left, then those removed, the last first."""
+    """Return the order of every state, a source first: the variable left, then the removed ones, the last first."""
     now = beam.now
     side, p = now[SIDE], len(beam.keys)
     found = np.empty((now[COUNT], p), np.int64)

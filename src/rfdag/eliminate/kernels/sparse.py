@@ -1,10 +1,10 @@
 """Compiled loops of the sparse engines: scores over lists of neighbours, kept up to date, and the whole elimination.
 
-The lists are those of `_list_kernels`. In doubles, |K_ij| = |θ_ij| / sqrt(θ_ii θ_jj) is compared with a threshold; in
-the field, an entry is an edge. The list of a removed variable stays behind, with its parents alone.
+The lists are those of `rfdag.eliminate.kernels.lists`. In floating point, |K_ij| = |θ_ij| / sqrt(θ_ii θ_jj) is compared
+with a threshold; in the finite field, every entry is an edge. The list of a removed variable is reduced to its parents.
 
-Scores are kept for all variables, and a key made of them in a tournament tree: each inner place has the least key below
-it and how many share it.
+Scores are kept for all variables, and a key computed from them is kept in a tournament tree: each inner node has the
+smallest key below it and how many variables share it.
 """
 
 import math
@@ -18,14 +18,14 @@ from rfdag.runtime.compilation import kernel
 RFD, MIN_DEGREE, MIN_FILL, MAX_REMOVE, RANDOM = range(5)
 
 DEGREE_BITS = 24
-"""Of a key, for the degree; what is left serves removal and fill scores up to 2³⁹."""
+"""Bits of a key for the degree; the others hold removal and fill scores up to 2³⁹."""
 
 NEVER = np.iinfo(np.int64).max
 
 
 @kernel()
 def _affected(state, k, common):
-    """Queue those whose scores may have changed: the neighbours of k, and all with ``common`` neighbours among them."""
+    """Queue variables whose scores may change: the neighbours of k, and all with ``common`` neighbours among them."""
     queue, mark = state.queue, state.mark
     first, m = state.start[k], state.length[k]
     for t in range(m):
@@ -52,12 +52,12 @@ def _affected(state, k, common):
 
 @kernel()
 def _leave_parents(state, k, tau):
-    """Keep of the list of a removed variable its parents, with their coefficients."""
+    """Reduce the list of a removed variable to its parents, with their coefficients."""
     first = state.start[k]
     write = first
     for e in range(first, first + state.length[k]):
         i, x = state.neighbour[e], state.value[e]
-        # The diagonal of i is that of before the removal again.
+        # The diagonal of i as it was before the removal.
         before = state.diagonal[i] + x * x / state.diagonal[k]
         size = abs(x) / math.sqrt(before * state.diagonal[k])
         state.margin[0] = min(state.margin[0], abs(size - tau))
@@ -70,9 +70,9 @@ def _leave_parents(state, k, tau):
 
 @kernel()
 def _score_partial(state, m, tau, tau_after, pairs):
-    """Compare |K| with the thresholds of now and of after a removal, as the dense engine does.
+    """Compare |K| with the thresholds before and after a removal, as the dense engine does.
 
-    ``critical`` becomes the largest |K| that counted as none: the score stands until a threshold falls below that.
+    ``critical`` is the largest |K| below its threshold: the score is valid until a threshold falls below that.
     """
     neighbour, value, diagonal, mark, near = state.neighbour, state.value, state.diagonal, state.mark, state.seen
     d_m = diagonal[m]
@@ -94,7 +94,7 @@ def _score_partial(state, m, tau, tau_after, pairs):
     adjacent = 0
     vanish = 0
     if pairs and count > 1:
-        # A pair is found from either of its ends, so the longest list need not be walked.
+        # A pair is found from either of its ends, so the longest list need not be visited.
         for t in range(count):
             if t == hub:
                 continue
@@ -129,7 +129,7 @@ def _score_partial(state, m, tau, tau_after, pairs):
 
 @kernel()
 def _score_field(state, m, pairs):
-    """Count in the field: only a variable without fill can remove edges (Propositions 2 and 3)."""
+    """Count in the finite field: only a variable without fill can remove edges (Propositions 2 and 3)."""
     neighbour, value, diagonal, mark = state.neighbour, state.value, state.diagonal, state.mark
     first, count = state.start[m], state.length[m]
     adjacent = 0
@@ -168,7 +168,7 @@ def _score_field(state, m, pairs):
 
 @kernel()
 def score(state, m, tau, tau_after, pairs):
-    """Score m: its degree, and with ``pairs`` the pairs of neighbours that part and those that are not adjacent."""
+    """Score m: its degree, and with ``pairs`` its removed and filled edges among its neighbours."""
     if isinstance(state.diagonal[m], float):
         return _score_partial(state, m, tau, tau_after, pairs)
     else:
@@ -177,7 +177,7 @@ def score(state, m, tau, tau_after, pairs):
 
 @kernel()
 def _key_of(state, m, rule):
-    """Return a number that is least for the variable that the rule removes first, NEVER for one that must wait."""
+    """Return a key that is smallest for the variable that the rule removes next, NEVER for one that must wait."""
     if len(state.waiting) > 0 and state.waiting[m] > 0:
         return NEVER
     if rule == RFD:
@@ -195,7 +195,7 @@ def _key_of(state, m, rule):
 
 @kernel()
 def _join(state, at):
-    """Let an inner place of the tree tell of the two below it."""
+    """Update an inner node of the tree from its two children; return whether it changed."""
     key, tally = state.key, state.tally
     one, other = 2 * at, 2 * at + 1
     if key[one] < key[other]:
@@ -216,7 +216,7 @@ def _join(state, at):
 
 @kernel()
 def _place(state, m, key, critical):
-    """Give a variable its key, and tell the tree as far up as it matters."""
+    """Set the key of a variable, and update the tree above it as far as it changes."""
     at = len(state.key) // 2 + m
     state.key[at] = key
     state.tally[at] = key != NEVER
@@ -237,7 +237,7 @@ def _rescore(state, m, taus, rule):
 
 @kernel()
 def score_range(state, first, last, taus, rule):
-    """Score the variables first … last − 1 that are left, without telling the tree."""
+    """Score the remaining variables among first … last − 1, without updating the tree."""
     leaves = len(state.key) // 2
     v = state.counters[LEFT]
     pairs = rule not in (MIN_DEGREE, RANDOM)
@@ -252,14 +252,14 @@ def score_range(state, first, last, taus, rule):
 
 @kernel()
 def plant(state):
-    """Make the inner places of the tree."""
+    """Compute the inner nodes of the tree."""
     for at in range(len(state.key) // 2 - 1, 0, -1):
         _join(state, at)
 
 
 @kernel()
 def _watch_absent(state, tau):
-    """Pairs that are in no list lie at the distance τ from it."""
+    """Update the margin for pairs without an entry, whose distance from the threshold is τ."""
     v = state.counters[LEFT]
     if tau > 0.0 and state.counters[ENTRIES] < v * (v - 1):
         state.margin[0] = min(state.margin[0], tau)
@@ -267,7 +267,7 @@ def _watch_absent(state, tau):
 
 @kernel()
 def _watch_lists(state, k, tau):
-    """Look once more at what removing k will change: since it was scored, τ may have come nearer."""
+    """Update the margin for the entries that removing k will change: τ may have come closer since they were scored."""
     for t in range(state.start[k], state.start[k] + state.length[k]):
         i = state.neighbour[t]
         for e in range(state.start[i], state.start[i] + state.length[i]):
@@ -277,7 +277,7 @@ def _watch_lists(state, k, tau):
 
 @kernel()
 def pick(state, at_random):
-    """Return the variable of least key: the lowest, or any."""
+    """Return a variable with the smallest key: the one of lowest index, or a random one."""
     leaves = len(state.key) // 2
     least = state.key[1]
     at = 1
@@ -301,13 +301,13 @@ def pick(state, at_random):
 
 @kernel()
 def _awaken(state, tau_after, count):
-    """Queue those whose scores a fallen threshold may have changed, after the ``count`` that are queued already."""
+    """Queue variables whose scores a lower threshold may change, after the ``count`` that are queued already."""
     leaves = len(state.key) // 2
     if not (len(state.critical) and state.critical[1] > tau_after):
         return count
     at = 1
     while True:
-        # Walk the tree in order, passing over every part without a critical variable.
+        # Traverse the tree in order, skipping every subtree without a critical variable.
         if state.critical[at] > tau_after:
             if at < leaves:
                 at *= 2
@@ -323,9 +323,9 @@ def _awaken(state, tau_after, count):
 
 @kernel()
 def _release(state, k, taus, rule):
-    """Tell those who must come right before k that it has gone; who waits for nobody else becomes a candidate.
+    """Update the direct predecessors of k after its removal; those without remaining successors become candidates.
 
-    A barrier that nobody is left behind goes at once, and those before it are told.
+    A barrier without remaining successors is released at once, and its predecessors are updated too.
     """
     size = len(state.start)
     gone = np.empty(len(state.waiting) - size + 1, np.int64)
@@ -347,7 +347,7 @@ def _release(state, k, taus, rule):
 
 @kernel()
 def advance(state, k, taus, rule, common, drop):
-    """Remove k and bring all scores up to date; return what `subtract` returns, or NO_ROOM."""
+    """Remove k and update all scores; return the status of `subtract`, or NO_ROOM."""
     if state.counters[TAIL] + room_for(state, k) > len(state.neighbour):
         return NO_ROOM
     v = state.counters[LEFT]
@@ -383,7 +383,7 @@ def advance(state, k, taus, rule, common, drop):
 
 @kernel()
 def run(state, taus, rule, common, drop, at_random, patience):
-    """Remove variables as the rule says until none is left, or about ``patience`` list entries were looked at.
+    """Remove variables by the rule until none is left, or until about ``patience`` list entries were visited.
 
     Returns (status, variable): DONE, PAUSED, or what stopped the removal of that variable.
     """
@@ -400,7 +400,7 @@ def run(state, taus, rule, common, drop, at_random, patience):
 
 @kernel()
 def repeat(state, variables, drop):
-    """Remove the variables one after the other without scoring; return how many could be, and the status."""
+    """Remove the variables one after the other without scoring; return how many were removed, and the status."""
     for done in range(len(variables)):
         k = variables[done]
         if state.counters[TAIL] + room_for(state, k) > len(state.neighbour):
@@ -413,7 +413,7 @@ def repeat(state, variables, drop):
 
 @kernel()
 def parents_of(state, column_start, rows, values):
-    """Write the lists left behind by the removed as the columns of a matrix."""
+    """Write the lists of the removed variables, their parents, as the columns of a matrix."""
     for k in range(len(state.start)):
         for e in range(state.length[k]):
             rows[column_start[k] + e] = state.neighbour[state.start[k] + e]

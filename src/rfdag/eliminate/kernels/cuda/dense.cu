@@ -1,4 +1,4 @@
-// The dense engine on a GPU: the loops of _dense_kernels.py, on the matrix K of partial correlations.
+// The dense engine on a GPU: the loops of kernels/dense.py, on the matrix K of partial correlations.
 //
 // The remaining variables fill the leading v rows and columns of K, whose rows have `ld` entries, a multiple of BLOCK
 // with zeros beyond column v; removing one moves the last into its place. peaks[i, b] is the largest |K_ik| over the
@@ -12,7 +12,7 @@ typedef unsigned long long uint64;
 #define SLACK 1e-12
 #define ALL 0xffffffffu
 
-// What one pass over the matrix found; distances are kept as the bits of a double, which order as the number does.
+// The counts of one pass over the matrix; distances are stored as the bits of a double, which sort like the number.
 struct Tally {
     uint64 edges, margin, spoilt, least, removed, filled;
 };
@@ -43,7 +43,7 @@ __device__ __forceinline__ double least_of_warp(double x) {
     return x;
 }
 
-// Looks at 32 entries of row i at column j: peak, edges to earlier rows, distance to tau. Returns the row's edges.
+// Scans 32 entries of row i from column j: peak, edges to earlier rows, distance to tau. Returns the row's edges.
 __device__ __forceinline__ int look(double size, int i, int j, int v, double tau, double* peaks, double* margin,
                                     Tally* tally, int* edges_i, int* edges_j) {
     int lane = threadIdx.x & 31;
@@ -68,7 +68,7 @@ __device__ __forceinline__ int look(double size, int i, int j, int v, double tau
     return __popc(__ballot_sync(ALL, edge));
 }
 
-// Lists edges, counts degrees, finds block peaks and the least distance to tau. One block per row.
+// Lists edges, counts degrees, finds block peaks and the smallest distance to tau. One block per row.
 extern "C" __global__ void scan(double* K, int ld, int v, double tau, int64* degrees, double* peaks, int* edges_i,
                                 int* edges_j, Tally* tally) {
     __shared__ int degree;
@@ -91,7 +91,7 @@ extern "C" __global__ void scan(double* K, int ld, int v, double tau, int64* deg
     if (threadIdx.x == 0) degrees[i] = degree;
 }
 
-// Takes the row of k out, as it will stand once the last variable has its place, with u = 1 / sqrt(1 - a^2).
+// Copies the row of k, as it will be once the last variable has taken its place, with u = 1 / sqrt(1 - a^2).
 extern "C" __global__ void take(const double* K, int ld, int v, int k, double* a, double* u, Tally* tally) {
     int i = blockIdx.x * blockDim.x + threadIdx.x, last = v - 1;
     if (i >= v || i == k) return;
@@ -105,8 +105,8 @@ extern "C" __global__ void take(const double* K, int ld, int v, int k, double* a
         atomicMin(&tally->least, (uint64)__double_as_longlong(left));
 }
 
-// Removes k: the last variable takes its place, the rank-one step is applied, and what is left is looked at as in
-// `scan`. Also counts the edges that went and came. One block per row that is left.
+// Removes k: the last variable takes its place, the rank-one update is applied, and the rest is scanned as in
+// `scan`. Also counts the edges removed and added. One block per remaining row.
 extern "C" __global__ void marginalise(double* K, int ld, int v, int k, const double* a, const double* u, double tau,
                                        double tau_after, int64* degrees, double* peaks, int* edges_i, int* edges_j,
                                        Tally* tally) {
@@ -157,7 +157,7 @@ extern "C" __global__ void marginalise(double* K, int ld, int v, int k, const do
 }
 
 // Adds to removals[k] the edges that vanish when k is removed. One warp per edge; blocks of candidates whose peaks
-// are too low to part it are passed over.
+// are too low to remove it are skipped.
 extern "C" __global__ void count_removals(const double* K, int ld, int v, double tau_after, const double* peaks,
                                           const int* edges_i, const int* edges_j, int64 edges, int* removals) {
     int lane = threadIdx.x & 31, blocks = (v + BLOCK - 1) / BLOCK, stride = ld / BLOCK;

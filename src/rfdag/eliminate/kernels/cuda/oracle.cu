@@ -1,4 +1,4 @@
-// The oracle engine on a GPU: the loops of _oracle_kernels.py, over the integers modulo the prime 2^31 - 1.
+// The oracle engine on a GPU: the loops of kernels/oracle.py, over the integers modulo the prime 2^31 - 1.
 //
 // theta has shape (2, ld, ld): two independent draws, the remaining variables in the leading v rows and columns of
 // each. bits[i] has a bit for every neighbour of i in the moral subgraph.
@@ -9,7 +9,7 @@ typedef unsigned long long uint64;
 #define PRIME 2147483647u
 #define ALL 0xffffffffu
 
-// A Mersenne prime: what stands above bit 31 counts as much as what stands below.
+// A Mersenne prime: the part above bit 31 can be added to the part below.
 __device__ __forceinline__ unsigned fold(uint64 x) {
     x = (x & PRIME) + (x >> 31);
     x = (x & PRIME) + (x >> 31);
@@ -69,7 +69,7 @@ extern "C" __global__ void count_missing(const unsigned* bits, int v, int words,
         if (!(row[i >> 5] >> (i & 31) & 1)) continue;
         const unsigned* other = bits + (int64)i * words;
         for (int word = lane; word < words; word += 32) missing += __popc(row[word] & ~other[word]);
-        // A neighbour is not its own.
+        // A neighbour is not a neighbour of itself.
         if (lane == 0) missing--;
     }
     atomicAdd(&total, missing);
@@ -86,7 +86,7 @@ __device__ __forceinline__ bool vanishes(const unsigned* theta, int ld, int i, i
     return true;
 }
 
-// Counts the edges that go with each k that has no fill; the others have none (Propositions 2 and 3).
+// Counts the edges that vanish with each k without fill; the other candidates remove none (Propositions 2 and 3).
 extern "C" __global__ void count_vanishing(const unsigned* theta, int ld, int v, const unsigned* bits, int words,
                                            const int64* fills, int64* removals) {
     extern __shared__ int near[];
@@ -110,14 +110,14 @@ extern "C" __global__ void count_vanishing(const unsigned* theta, int ld, int v,
     if (threadIdx.x == 0) removals[k] = total;
 }
 
-// Takes the column of k out of both draws, as it will stand once the last variable has its place.
+// Copies the column of k from both draws, as it will be once the last variable has taken its place.
 extern "C" __global__ void take(const unsigned* theta, int ld, int v, int k, unsigned* column) {
     int i = blockIdx.x * blockDim.x + threadIdx.x, copy = blockIdx.y, last = v - 1;
     if (i >= v || i == k) return;
     column[copy * ld + (i == last ? k : i)] = theta[((int64)copy * ld + i) * ld + k];
 }
 
-// Removes k: one elimination step on each draw, the last variable taking its place. One block per row and draw.
+// Removes k: one elimination step on each draw; the last variable takes its place. One block per row and draw.
 extern "C" __global__ void marginalise(unsigned* theta, int ld, int v, int k, const unsigned* column,
                                        unsigned first_pivot, unsigned second_pivot) {
     int i = blockIdx.x, copy = blockIdx.y, last = v - 1;

@@ -1,14 +1,14 @@
-// The soft rule on a GPU: the loops of _soft_kernels.py, over all states of a batch.
+// The soft cost on a GPU: the loops of kernels/soft.py, over all states of a batch.
 //
-// State e is a base matrix over m slots and the steps since it was made, which are left pending: entry (i, j) of the
-// precision matrix now is base_ij - sum_s w_si w_sj, and u_i = 1 / sqrt(its diagonal), 0 for what was removed. Only
-// the lower triangle of a base is kept; its diagonal is one. Weights are phi = before * K^2 - quiet, at least 0 and at
-// most 1.
+// State e is a base matrix over m slots and the steps since it was computed, which are pending: entry (i, j) of the
+// current precision matrix is base_ij - sum_s w_si w_sj, and u_i = 1 / sqrt(its diagonal), 0 for removed slots. Only
+// the lower triangle of a base is stored; its diagonal is one. Weights are phi = before * K^2 - quiet, clipped to
+// [0, 1].
 //
-// plan[e] = base, source, gone, line_0, line_1, ...: which base the state has, which state it continues and by which
-// slot's removal, and which vector of each pending step is its own.
+// plan[e] = base, source, gone, line_0, line_1, ...: the base of the state, the state it continues, the slot removed,
+// and the index of its vector for each pending step.
 //
-// Everything is summed in an order that does not depend on which block runs first, so equal input gives equal output.
+// All sums are independent of the order in which blocks run, so equal input gives equal output.
 
 typedef long long int64;
 typedef unsigned long long uint64;
@@ -26,7 +26,7 @@ __device__ __forceinline__ double weigh(double square, double scale, double quie
     return x > 0.0 ? x : 0.0;
 }
 
-// 1 / x without a division: a single-precision guess and two of Newton's steps.
+// 1 / x without a division: a single-precision guess and two Newton steps.
 __device__ __forceinline__ double inverse(double x) {
     double y = (double)(1.0f / (float)x);
     y = y * (2.0 - x * y);

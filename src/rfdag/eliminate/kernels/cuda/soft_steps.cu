@@ -1,7 +1,7 @@
-// The soft rule on a GPU: one step, the choice before it, and what it was felt by. Comes after soft.cu.
+// The soft cost on a GPU: one step, the choice before it, and scoring what it changed. Compiled after soft.cu.
 
-// Continues state plan[e].source by the removal of slot plan[e].gone: stores its vector in the pool, brings u and the
-// sums of weights up to date, and lists what must be scored again.
+// Continues state plan[e].source by the removal of slot plan[e].gone: stores its vector in the pool, updates u and the
+// sums of weights, and lists what must be scored again.
 extern "C" __global__ void remove_slot(
     const double* bases, int64 ld, int m, double* pool, int width, int steps, const int* plan, int lines,
     double before, double quiet, double near_square, const double* u, const double* paid, const double* gains,
@@ -30,7 +30,7 @@ extern "C" __global__ void remove_slot(
     if (gone > near_square) stale[to + atomicAdd(stale_count + e, 1)] = j;
 }
 
-// What the pending steps take from entry (i, j): the vectors' entries at i wait in `factors`.
+// The amount that the pending steps subtract from entry (i, j); `factors` holds the vectors' entries at i.
 __device__ __forceinline__ double pending(const double* factors, const double* pool, int64 stride, const int* line,
                                           int64 ld, int steps, int j) {
     double x = 0.0;
@@ -39,7 +39,7 @@ __device__ __forceinline__ double pending(const double* factors, const double* p
     return x;
 }
 
-// Scores the sum of weights of the stale slots anew and lists their neighbours, in any order. Blocks share the list
+// Computes the sum of weights of the stale slots again and lists their neighbours, in any order. Blocks share the list
 // of each state.
 extern "C" __global__ void __launch_bounds__(1024) rescore_rows(
     const double* bases, int64 ld, int m, const double* pool, int width, int steps, const int* plan, int lines,
@@ -81,7 +81,7 @@ extern "C" __global__ void __launch_bounds__(1024) rescore_rows(
 }
 
 // Some neighbours of a candidate in shared memory: slot, partial correlation with the candidate, 1 / (1 - its square),
-// u, and what each has of the pending steps.
+// u, and the entries of the pending vectors.
 struct Some {
     double *a, *b, *u, *pending;
     int* slot;
@@ -113,8 +113,8 @@ __device__ void bring(Some some, const int* slot, const double* value, int count
     }
 }
 
-// The gains of the stale slots, from entries formed on the fly, `chunk` neighbours by as many at a time. Sums are in
-// fixed point, since neighbours come in any order.
+// The gains of the stale slots, from entries computed on the fly, `chunk` by `chunk` neighbours at a time. Sums are in
+// fixed point, since neighbours are in any order.
 extern "C" __global__ void __launch_bounds__(512) rescore_gains(
     const double* bases, int64 ld, const double* pool, int width, int steps, const int* plan, int lines,
     double before, double after, double quiet, const double* u, const int* stale, const int* stale_count,
@@ -185,8 +185,8 @@ extern "C" __global__ void __launch_bounds__(512) rescore_gains(
     }
 }
 
-// The greedy choice, made on the device: the slot of least paid + D + mu * (what would then lie ahead), the first of
-// equals, goes into the plan and the order. Values are compared as the beam search compares them. One block.
+// The greedy choice on the device: the slot with the smallest paid + D + mu * (bound on the rest), the first one in
+// case of ties, is written to the plan and the order. Values are compared as in the beam search. One block.
 extern "C" __global__ void __launch_bounds__(1024) choose(
     const double* u, int m, const double* paid, const double* gains, double mu, double sharpness, const int* members,
     double* spent, int* plan, int* removed, int step) {

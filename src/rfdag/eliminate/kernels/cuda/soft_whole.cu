@@ -1,6 +1,6 @@
-// The soft rule on a GPU: all pending steps applied, and everything scored. Comes after soft.cu.
+// The soft cost on a GPU: all pending steps applied, and everything scored. Compiled after soft.cu.
 
-// Lists, per state, the slots still there, in ascending order, and takes their variables along. One block per state.
+// Lists, per state, the remaining slots in ascending order, with their variables. One block per state.
 extern "C" __global__ void compact(const double* u, int m, int ld, const int* members, const int* plan, int lines,
                                    int* slots, int* members_after) {
     int e = blockIdx.x;
@@ -17,9 +17,9 @@ extern "C" __global__ void compact(const double* u, int m, int ld, const int* me
     }
 }
 
-// Writes the matrix over `slots` with all pending steps applied, and on the way, per variable and tile of others, the
-// weight of the pairs between them and one bit for each near one. One block per tile of the lower triangle and state.
-// With `fresh` equal to `bases` nothing is written: the matrix is only looked at.
+// Writes the matrix over `slots` with all pending steps applied, and, per variable and tile of others, the weight of
+// the pairs between them and one bit per neighbour. One block per tile of the lower triangle and state. With `fresh`
+// equal to `bases` the matrix is only read.
 extern "C" __global__ void __launch_bounds__(256) flush(
     const double* bases, int64 ld, const double* pool, int width, int steps, const int* plan, int lines,
     const double* u, const int* slots, int v, double before, double quiet, double near_square, double* fresh,
@@ -58,7 +58,7 @@ extern "C" __global__ void __launch_bounds__(256) flush(
     double sum0 = 0.0, sum1 = 0.0;
     unsigned near0 = 0, near1 = 0;
     __syncthreads();
-    // Four rows of two columns for each thread, twice: few enough for many blocks to be under way side by side.
+    // Four rows of two columns for each thread, twice: few enough for many blocks to run at the same time.
 #pragma unroll 1
     for (int pass = 0; pass < 8; pass += 4) {
         int place = warp * 8 + pass, first = I * TILE + place;
@@ -132,7 +132,7 @@ extern "C" __global__ void __launch_bounds__(256) flush(
     }
 }
 
-// Begins a state afresh from what `flush` left: sums of weights, and neighbours with their partial correlations in
+// Initialises a state from the output of `flush`: sums of weights, and neighbours with their partial correlations in
 // ascending order. One block per variable and state.
 extern "C" __global__ void list_near(const double* bases, int64 ld, int v, const double* weights, const uint64* bits,
                                      double* u, double* paid, uint64* sums, int* counts, int* near, double* values) {
@@ -164,9 +164,9 @@ extern "C" __global__ void list_near(const double* bases, int64 ld, int v, const
     }
 }
 
-// Adds to sums[k], in fixed point, what pairs of neighbours of k weigh less once k is removed. One block per larger
-// member i of the pairs, whose row waits in shared memory, `chunk` columns at a time, while the neighbours of its
-// neighbours k pass by, sixteen threads for each k.
+// Adds to sums[k], in fixed point, the weight that pairs of neighbours of k lose once k is removed. One block per
+// larger member i of the pairs, whose row is held in shared memory, `chunk` columns at a time, for the neighbours of
+// each of its neighbours k, with sixteen threads per k.
 extern "C" __global__ void __launch_bounds__(1024) gains(
     const double* bases, int64 ld, int v, double before, double after, double quiet, const int* counts,
     const int* near, const double* values, int chunk, uint64* sums) {
@@ -192,7 +192,7 @@ extern "C" __global__ void __launch_bounds__(1024) gains(
                 length[s] = counts[state + k];
             }
             __syncthreads();
-            // All threads of a warp stay in step: those without a k of their own add nothing.
+            // All threads of a warp stay in step: those without a k add nothing.
             for (int first = 0; first < heads; first += groups) {
                 int s = first + group, count = s < heads ? length[s] : 0;
                 double total = 0.0;
