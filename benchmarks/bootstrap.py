@@ -39,10 +39,10 @@ TARGET = 6.0
 BINS = ((0.9, 1.01), (0.5, 0.9), (0.1, 0.5))
 """Frequencies from one number up to, but without, the other."""
 
-METHODS: dict[str, dict[str, Any]] = {
+SAMPLINGS: dict[str, dict[str, Any]] = {
     "resample, corrected": {},
     "resample, as drawn": {"corrected": False},
-    "subsample ½": {"method": "subsample"},
+    "subsample ½": {"sampling": "subsample"},
 }
 
 
@@ -159,10 +159,10 @@ def workloads(graphs: int, seed: int) -> Iterator[tuple[str, Graph, NDArray[np.f
 
 
 def calibrate(graphs: int, runs: int, seed: int) -> None:
-    """Tell, by method and frequency, which share of pairs and of compelled arrows is true."""
+    """Report, by sampling and frequency, which share of pairs and of compelled arrows is true."""
     counts: dict[tuple[str, str], NDArray[np.int64]] = {}
     for kind, true, data in workloads(graphs, seed):
-        for name, options in METHODS.items():
+        for name, options in SAMPLINGS.items():
             found = rfdag.bootstrap(data, runs=runs, random_state=seed, progress=False, **options)
             for label in (kind, "all"):
                 key = (label, name)
