@@ -25,7 +25,7 @@ from rfdag.bootstrapping.frequencies import Bootstrap
 from rfdag.bootstrapping.resampling import Sampling, drawn_moments, standardised
 from rfdag.graphs import cpdag
 from rfdag.methods.run import Run
-from rfdag.orders.portfolio import NARROWEST
+from rfdag.orders.tuning import NARROWEST_BEAM
 from rfdag.simulate import linear_sem, random_dag, sample, scale_free_dag, standardise
 
 Row = dict[str, Any]
@@ -95,7 +95,7 @@ def measure_beams(graphs: int, runs: int, seed: int) -> None:
             data = sample(sem, samples, generator)
             plain = rfdag.learn(data, gamma=0.0, progress=False)
             for number in range(runs):
-                for tally, width in ((narrow, NARROWEST), (wide, "auto")):
+                for tally, width in ((narrow, NARROWEST_BEAM), (wide, "auto")):
                     tally.run(plain, data, number, rfdag.Soft(gamma=0.0, beam=width))  # type: ignore[arg-type]
         difference = np.array(narrow.scores) - np.array(wide.scores)
         rows.append(
