@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -245,6 +246,11 @@ class Moments(Evidence):
 
     def condition(self) -> float:
         """Return an estimate of the condition number of the factor: the root of the correlation's."""
+        return self._estimated_condition
+
+    @cached_property
+    def _estimated_condition(self) -> float:
+        """The condition number, which thresholds, warnings and the inverse all ask for."""
         if len(self.factor) < len(self.names):
             return math.inf
         if self.partial is not None:
@@ -265,7 +271,8 @@ class Moments(Evidence):
         if variables is None and self.partial is not None:
             return self.partial.copy()
         triangle = _triangle(self.factor if variables is None else self.factor[:, variables])
-        if len(triangle) < triangle.shape[1] or not _condition(triangle) < HOPELESS:
+        few_rows = len(triangle) < triangle.shape[1]
+        if few_rows or not (self.condition() if variables is None else _condition(triangle)) < HOPELESS:
             names = self.names if variables is None else [self.names[at] for at in variables]
             raise DataError(dependence(triangle, names))
         # Rows of R⁻¹ span the same angles as the regression residuals: normalised, they give K at once.
