@@ -250,7 +250,7 @@ class Moments(Evidence):
 
     @cached_property
     def _estimated_condition(self) -> float:
-        """The condition number, which thresholds, warnings and the inverse all ask for."""
+        """The condition number, which both thresholds and warnings ask for."""
         if len(self.factor) < len(self.names):
             return math.inf
         if self.partial is not None:
@@ -271,8 +271,7 @@ class Moments(Evidence):
         if variables is None and self.partial is not None:
             return self.partial.copy()
         triangle = _triangle(self.factor if variables is None else self.factor[:, variables])
-        few_rows = len(triangle) < triangle.shape[1]
-        if few_rows or not (self.condition() if variables is None else _condition(triangle)) < HOPELESS:
+        if len(triangle) < triangle.shape[1] or not _condition(triangle) < HOPELESS:
             names = self.names if variables is None else [self.names[at] for at in variables]
             raise DataError(dependence(triangle, names))
         # Rows of R⁻¹ span the same angles as the regression residuals: normalised, they give K at once.
