@@ -25,7 +25,7 @@ from rfdag.bootstrapping.frequencies import Bootstrap
 from rfdag.bootstrapping.resampling import Sampling, drawn_moments, standardised
 from rfdag.graphs import cpdag
 from rfdag.methods.run import Run
-from rfdag.orders.portfolio import NARROWEST
+from rfdag.orders.tuning import NARROWEST_BEAM
 from rfdag.simulate import linear_sem, random_dag, sample, scale_free_dag, standardise
 
 Row = dict[str, Any]
@@ -39,10 +39,10 @@ TARGET = 6.0
 BINS = ((0.9, 1.01), (0.5, 0.9), (0.1, 0.5))
 """Frequencies from one number up to, but without, the other."""
 
-METHODS: dict[str, dict[str, Any]] = {
+SAMPLINGS: dict[str, dict[str, Any]] = {
     "resample, corrected": {},
     "resample, as drawn": {"corrected": False},
-    "subsample ½": {"method": "subsample"},
+    "subsample ½": {"sampling": "subsample"},
 }
 
 
@@ -95,7 +95,7 @@ def measure_beams(graphs: int, runs: int, seed: int) -> None:
             data = sample(sem, samples, generator)
             plain = rfdag.learn(data, gamma=0.0, progress=False)
             for number in range(runs):
-                for tally, width in ((narrow, NARROWEST), (wide, "auto")):
+                for tally, width in ((narrow, NARROWEST_BEAM), (wide, "auto")):
                     tally.run(plain, data, number, rfdag.Soft(gamma=0.0, beam=width))  # type: ignore[arg-type]
         difference = np.array(narrow.scores) - np.array(wide.scores)
         rows.append(
@@ -159,10 +159,10 @@ def workloads(graphs: int, seed: int) -> Iterator[tuple[str, Graph, NDArray[np.f
 
 
 def calibrate(graphs: int, runs: int, seed: int) -> None:
-    """Tell, by method and frequency, which share of pairs and of compelled arrows is true."""
+    """Report, by sampling and frequency, which share of pairs and of compelled arrows is true."""
     counts: dict[tuple[str, str], NDArray[np.int64]] = {}
     for kind, true, data in workloads(graphs, seed):
-        for name, options in METHODS.items():
+        for name, options in SAMPLINGS.items():
             found = rfdag.bootstrap(data, runs=runs, random_state=seed, progress=False, **options)
             for label in (kind, "all"):
                 key = (label, name)

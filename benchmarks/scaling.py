@@ -43,7 +43,7 @@ a table of targets and results, including the targets that were missed.
 make peers                                            # once: installs FLOP in its own environment
 make scaling                                          # everything except the GPU, then this page
 python benchmarks/dense.py --parts floor,growth       # parts: floor, learn, growth, small, rescoring
-python benchmarks/sparse.py                           # a million variables; needs 8 GB of memory
+python benchmarks/sparse_input.py                     # a million variables; needs 8 GB of memory
 python benchmarks/streaming.py --folder /big/disk     # writes a file of 8 GB there and deletes it afterwards
 python benchmarks/gpu.py                              # on a machine with a CUDA device and CuPy
 python benchmarks/scaling.py                          # this page, from the stored results

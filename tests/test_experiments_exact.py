@@ -329,12 +329,13 @@ def test_runtime_plan_goes_from_small_to_large_and_stops_where_calls_get_long():
     assert not runtime_law.pointless(key, [{**same, "seconds": 1e9, "w": 3}, {**same, "seconds": 1e9, "p": 113}])
 
 
+@pytest.mark.parametrize("depth", runtime_law.DEPTHS)
 @pytest.mark.parametrize("given", runtime_law.INPUTS)
-def test_a_runtime_cell_is_timed(given):
-    key = next(key for key in runtime_law.plan(QUICK) if key["input"] == given and key["w"] == 2)
+def test_a_runtime_cell_is_timed(given, depth):
+    key = next(key for key in runtime_law.plan(QUICK) if key["input"] == given and key["w"] == depth)
     (record,) = runtime_law.measure(key, QUICK)
     assert record["seconds"] > 0
-    assert (record["p"], record["w"], record["capped"]) == (20, 2, 0)
+    assert (record["p"], record["w"], record["capped"]) == (20, depth, 0)
 
 
 def runtime_records(exponent, *, depths=(1,), wobble=1.0):

@@ -10,7 +10,7 @@ import math
 import re
 import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import MISSING, Field, asdict, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cache
 from numbers import Integral, Real
 from types import NoneType, UnionType
@@ -215,7 +215,10 @@ class Options:
 
     def __post_init__(self) -> None:
         for name, declared in self.declared().items():
-            value = plain(getattr(self, name))
+            value = getattr(self, name)
+            if value is declared.default:
+                continue
+            value = plain(value)
             object.__setattr__(self, name, value)
             if not declared.admits(value):
                 raise OptionError(f"{keyword(name)} is {declared.describe()}, not {value!r}.")
@@ -231,11 +234,15 @@ class Options:
 
     def given(self) -> dict[str, Any]:
         """Return the options that differ from their defaults."""
-        return {name: value for name, value in self.to_dict().items() if value != self.declared()[name].default}
+        return {
+            name: value
+            for name, declared in self.declared().items()
+            if (value := getattr(self, name)) is not declared.default and value != declared.default
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return all options by name."""
-        return asdict(self)  # type: ignore[call-overload]
+        return {name: getattr(self, name) for name in self.declared()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -248,6 +249,11 @@ class Moments(Evidence):
 
     def condition(self) -> float:
         """Return an estimate of the condition number of the factor: the root of the correlation's."""
+        return self._estimated_condition
+
+    @cached_property
+    def _estimated_condition(self) -> float:
+        """The condition number, which both thresholds and warnings ask for."""
         if len(self.factor) < len(self.names):
             return math.inf
         if self.partial is not None:

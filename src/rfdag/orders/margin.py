@@ -17,9 +17,6 @@ from scipy.special import chdtrc
 from rfdag.evidence.moments import Moments
 from rfdag.orders import tuning
 
-GAMMA = tuning.MARGIN_GAMMA
-"""The name by which methods/searching.py still imports it."""
-
 
 def noise_at_the_margin(
     moments: Moments, dag: NDArray[np.int8], price: float, required: NDArray[np.bool_] | None = None

@@ -31,10 +31,6 @@ Integers = NDArray[np.int64]
 Width = int | Literal["auto"]
 Rescoring = Literal["auto", "exact", "lazy"]
 
-# Names by which methods/ and bootstrapping/ still import what tuning.py holds.
-NARROWEST, WIDER, MOST_AT_ONCE = tuning.NARROWEST_BEAM, tuning.BEAM_GROWTH, tuning.MOST_BEAM_ENTRIES
-DENSE_SETTINGS = tuning.DENSE_SETTINGS
-
 
 class _Stopped(Exception):
     """A beam was asked to end before it was done."""

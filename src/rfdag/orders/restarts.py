@@ -6,6 +6,7 @@ import functools
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import Literal
 
 import numpy as np
@@ -38,12 +39,13 @@ def iterate(
     stop = threading.Event()
     patient = Deadline(progress.deadline.moment, stop.is_set)
     try:
-        with ThreadPoolExecutor(threads) as pool:
+        # A single worker would only take turns with this thread.
+        with nullcontext() if threads == 1 else ThreadPoolExecutor(threads) as pool:
             try:
                 while (count := progress.next_count()) > 0:
                     # As many from the same order whatever the number of threads, so that the answer is the same.
                     restart = functools.partial(_restart, progress.best, patient)
-                    progress.take(pool.map(restart, generator.spawn(count)), count)
+                    progress.take((pool.map if pool else map)(restart, generator.spawn(count)), count)
                     report(progress.share)
             except KeyboardInterrupt:
                 # Leaving the pool waits for its workers; let them end soon.
@@ -121,7 +123,7 @@ def _shuffle(scored: ScoredOrder, generator: np.random.Generator) -> None:
     if scored.constraints is not None:
         order = scored.constraints.arrange(order)
     for place, variable in enumerate(order):
-        at = int(np.flatnonzero(scored.order == variable)[0])
+        at = scored.place_of(variable)
         # The variables it passes come later in an order that obeys, so it may pass them.
         if at != place:
             scored.move(at, place, force=True)

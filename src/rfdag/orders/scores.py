@@ -96,6 +96,10 @@ class ScoredOrder:
         """The variables, a source first."""
         return self._state.order
 
+    def place_of(self, variable: int) -> int:
+        """Return where a variable stands in the order."""
+        return int(self._state.place[variable])
+
     @property
     def total(self) -> float:
         """The score of the order: Σ n_y ln var(y | parents) + price · edges; smaller is better."""

@@ -1,6 +1,6 @@
 """Time and memory of sparse eliminations, and of data in blocks.
 
-    python benchmarks/sparse.py [--largest 1000000] [--parts oracle precision blocks] [--repeats 3]
+    python benchmarks/sparse_input.py [--largest 1000000] [--parts oracle precision blocks] [--repeats 3]
 
 Oracle DAGs have average degree 4; their floor is what SciPy takes to moralise the same DAG, A + Aᵀ + A Aᵀ. Precision
 matrices are those of linear models on such DAGs. Data in blocks: independent blocks of 1 to 500 columns, average degree
