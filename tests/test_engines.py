@@ -14,7 +14,8 @@ from devices import GPU, on_gpu
 from rfdag.eliminate import DenseEngine, FisherZ, LostPrecision, OracleEngine, Tolerance
 from rfdag.eliminate.engines.gpu import GpuEngine
 from rfdag.eliminate.engines.gpu_oracle import GpuOracleEngine
-from rfdag.eliminate.engines.sparse import SparseEngine, SparseOracleEngine
+from rfdag.eliminate.engines.sparse import SparseEngine
+from rfdag.eliminate.engines.sparse_oracle import SparseOracleEngine
 from rfdag.eliminate.kernels import oracle as oracle_kernels
 from rfdag.evidence.moments import Moments
 from rfdag.simulate import dense_dag, linear_sem, random_dag, sample

@@ -190,7 +190,7 @@ def test_the_limit_on_parents_is_reported():
     assert scored.dag[:, 5].sum() == 4
     assert warning_about_cap(scored, list("abcdef")) == (
         "With 9 rows, a variable may have at most 4 parents (half the rows). "
-        "'f' reached this limit; more rows may show more parents."
+        "This limit was reached by 'f'; more rows may show more parents."
     )
     few = ScoredOrder(SharedMoments(np.eye(6), 9), np.arange(6))
     assert warning_about_cap(few, list("abcdef")) is None

@@ -15,8 +15,10 @@ import rfdag
 from rfdag import graphs, metrics
 from rfdag.cli import app
 from rfdag.eliminate import DenseEngine, FisherZ, LostPrecision, OracleEngine, Tolerance, eliminate
-from rfdag.eliminate.engines.sparse import SparseEngine, SparseOracleEngine, eliminate_sparse
+from rfdag.eliminate.engines.sparse import SparseEngine
+from rfdag.eliminate.engines.sparse_oracle import SparseOracleEngine
 from rfdag.eliminate.kernels import field_arithmetic as field
+from rfdag.eliminate.sparse_elimination import eliminate_sparse
 from rfdag.errors import DataError, GraphError, MatrixError, OptionError
 from rfdag.evidence.gpu import placed
 from rfdag.evidence.moments import Moments

@@ -13,8 +13,7 @@ from scipy.sparse import csc_array, csr_array, diags_array, eye_array, issparse
 from rfdag.errors import OptionError, keyword
 from rfdag.graphs.dag import Graph, as_dag, topological_order
 from rfdag.graphs.sparse import refuse_sparse, same_pattern
-from rfdag.runtime.randomness import Seed as Seed
-from rfdag.runtime.randomness import generator_from
+from rfdag.runtime.randomness import Seed, generator_from
 
 __all__ = [
     "LinearSEM",

@@ -1,4 +1,7 @@
-"""Example data that comes with the package, and networks to draw data from."""
+"""Example data that come with the package, and networks to draw data from.
+
+In: a name. Out: the path of a file, a true graph, or a model to sample from.
+"""
 
 from __future__ import annotations
 

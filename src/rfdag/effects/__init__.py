@@ -1,4 +1,7 @@
-"""Total effects by adjustment: in a DAG, and over its equivalence class."""
+"""Total effects by adjustment: in a DAG, and over its equivalence class.
+
+In: a result, a cause and an outcome. Out: the effect with its error, or the range that the class leaves possible.
+"""
 
 from rfdag.effects.adjustment import adjustment_set
 from rfdag.effects.estimates import Effect, EffectRange, PossibleEffect, effect, effect_range

@@ -7,8 +7,10 @@ from rfdag.eliminate.elimination import Elimination, eliminate, replay
 from rfdag.eliminate.engines.dense import DenseEngine
 from rfdag.eliminate.engines.engine import Engine, LostPrecision, Removal
 from rfdag.eliminate.engines.oracle import OracleEngine
-from rfdag.eliminate.engines.sparse import SparseEngine, SparseOracleEngine, eliminate_sparse
+from rfdag.eliminate.engines.sparse import SparseEngine
+from rfdag.eliminate.engines.sparse_oracle import SparseOracleEngine
 from rfdag.eliminate.rules import RULES, Candidates
+from rfdag.eliminate.sparse_elimination import eliminate_sparse
 from rfdag.eliminate.thresholds import FisherZ, Threshold, Tolerance
 from rfdag.eliminate.trace import Step, Trace
 

@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import csr_array, issparse, load_npz
 
-from rfdag.eliminate.engines.sparse import MOST_VARIABLES, SparseEngine, SparseOracleEngine
+from rfdag.eliminate.engines.sparse import MOST_VARIABLES, SparseEngine
+from rfdag.eliminate.engines.sparse_oracle import SparseOracleEngine
 from rfdag.eliminate.kernels import sparse as kernels
 from rfdag.eliminate.thresholds import FisherZ, Tolerance
 from rfdag.errors import GraphError, MatrixError, OptionError, RfdagError, as_columns, keyword

@@ -1,5 +1,7 @@
 """Graphs to and from other packages and formats, with names kept and directions encoded as each of them does.
 
+In: a graph of another package, or a `NamedGraph`. Out: the other one of the two.
+
 Every ``from_…`` returns a `NamedGraph`, and every ``to_…`` takes one, so that graphs can be converted between packages:
 ``to_tetrad(from_dagitty(text))``. A result has the same functions as methods, ``result.to_dagitty()``.
 """

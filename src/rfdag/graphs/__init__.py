@@ -1,5 +1,7 @@
 """Graphs as matrices.
 
+In: DAGs, CPDAGs and undirected graphs as arrays. Out: checks, separation, moral graphs, I-MAPs, equivalence classes.
+
 The encoding of the whole package: node i is row and column i. In a DAG, a non-zero entry at (i, j) means i → j. In a
 CPDAG, a 1 at (i, j) means i → j and a 2 at both (i, j) and (j, i) means i – j. An undirected graph is a symmetric
 boolean matrix. An order lists the nodes, a source first.

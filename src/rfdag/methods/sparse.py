@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rfdag.eliminate import Elimination
-from rfdag.eliminate.engines.sparse import eliminate_sparse
+from rfdag.eliminate.sparse_elimination import eliminate_sparse
 from rfdag.evidence.moments import Regressions
 from rfdag.evidence.sparse import Sparse
 from rfdag.graphs.sparse import same_pattern

@@ -14,7 +14,8 @@ from scipy.sparse.linalg import spsolve
 from rfdag.errors import DataError, OptionError, keyword, listed
 from rfdag.input.table import Table
 from rfdag.runtime.notebook import ShownInNotebooks
-from rfdag.simulate import LinearSEM, Seed
+from rfdag.runtime.randomness import Seed
+from rfdag.simulate import LinearSEM
 from rfdag.simulate import sample as sample_centred
 from rfdag.wording import counted, with_nearest
 

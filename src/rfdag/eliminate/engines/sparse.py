@@ -13,14 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
-from rfdag.eliminate.elimination import Elimination
 from rfdag.eliminate.engines.engine import Integers, LostPrecision, Removal
-from rfdag.eliminate.kernels import field_arithmetic as field
 from rfdag.eliminate.kernels import lists
 from rfdag.eliminate.kernels import sparse as kernels
-from rfdag.eliminate.search import choose
 from rfdag.eliminate.thresholds import Threshold, Tolerance
-from rfdag.eliminate.trace import Trace
 from rfdag.knowledge.constraints import Constraints
 
 RULES = {
@@ -44,7 +40,7 @@ DROP, DROP_SHARE = 1e-12, 1e-4
 """|K| up to which an entry counts as cancelled to zero: the first, or this share of the threshold if smaller."""
 
 
-class _SparseEngine:
+class ListEngine:
     """What the two engines have in common: lists, scores kept up to date, and removal."""
 
     settled = 0.0
@@ -188,7 +184,7 @@ class _SparseEngine:
         return self._state
 
     def _score_all(self, rule: int, report: Callable[[float], None]) -> None:
-        for first, last in _pieces(self.size):
+        for first, last in pieces(self.size):
             kernels.score_range(self._state, first, last, self._taus, rule)
             report(0.2 * last / self.size)
         kernels.plant(self._state)
@@ -231,7 +227,7 @@ class _SparseEngine:
         return owners[once], others[once], state.value[at[once]]
 
 
-class SparseEngine(_SparseEngine):
+class SparseEngine(ListEngine):
     """A Gaussian elimination on sparse partial correlations: `DenseEngine` with pairs="neighbours", with lists.
 
     The two differ by rounding only. Entries that cancel to less than 1e-12 (or a ten-thousandth of the threshold) are
@@ -265,7 +261,7 @@ class SparseEngine(_SparseEngine):
         off = rows != columns
         theta = csr_array((-entries.data[off], (rows[off], columns[off])), shape=partial.shape)
         pool = theta.nnz + theta.nnz // 4 + 2 * size
-        state = _new_state(size, pool + pool // 8 + 64, np.float64, moving=not fixed)
+        state = new_state(size, pool + pool // 8 + 64, np.float64, moving=not fixed)
         state.diagonal[:] = 1.0
         lists.spread(theta.indptr, theta.indices, theta.data, state)
         super().__init__(state, taus, min(DROP, DROP_SHARE * float(taus.min())))
@@ -318,126 +314,19 @@ class SparseEngine(_SparseEngine):
         return state.neighbour[mine].astype(np.int64), state.value[mine]
 
 
-class SparseOracleEngine(_SparseEngine):
-    """The moral subgraphs of a sparse DAG, by elimination in a finite field: `OracleEngine` with lists.
-
-    Parameters
-    ----------
-    dag
-        Adjacency matrix; an entry at (i, j) means i → j. Assumed acyclic.
-    seed
-        Seed of the draws. The answer does not depend on it, except for coincidences of probability ~2⁻⁶².
-
-    Examples
-    --------
-    >>> SparseOracleEngine(csr_array([[0, 0, 1], [0, 0, 1], [0, 0, 0]])).removals()
-    array([0, 0, 1])
-    """
-
-    def __init__(self, dag: csr_array, *, seed: int = 0) -> None:
-        self._dag = csr_array(dag)
-        self._seed = seed
-        super().__init__(self._draw(), np.zeros(dag.shape[0] + 1), 0.0)
-
-    def _draw(self) -> lists.State:
-        children, parents = self._dag, self._dag.tocsc()
-        size = children.shape[0]
-        generator = np.random.default_rng(self._seed)
-        weights, variances = (
-            (generator.integers(1, field.PRIME, count) << field.BITS) | generator.integers(1, field.PRIME, count)
-            for count in (parents.nnz, size)
-        )
-        graph = (children.indices, children.indptr, parents.indices, parents.indptr)
-        mark, lengths = np.zeros(size, np.int32), np.zeros(size, np.int64)
-        for first, last in _pieces(size):
-            field.list_lengths(*graph, first, last, mark, lengths)
-        rooms = lengths + lengths // 4 + 2
-        used = int(rooms.sum())
-        state = _new_state(size, used + used // 8 + 64, np.int64, moving=False)
-        state.room[:] = rooms
-        state.start[1:] = np.cumsum(rooms)[:-1]
-        state.counters[lists.TAIL] = used
-        state.counters[lists.ENTRIES] = lengths.sum()
-        for first, last in _pieces(size):
-            field.precision(*graph, first, last, weights, variances, state)
-        return state
-
-    def _draw_again(self) -> None:
-        """Repeat the whole elimination on a new draw, as a pivot happened to be zero."""
-        old = self._state
-        gone = old.record[0, : self.size - self.left].copy()
-        done, status = 0, lists.ZERO_PIVOT
-        while done < len(gone) or status == lists.ZERO_PIVOT:
-            if status == lists.ZERO_PIVOT:
-                self._seed += 1
-                self._state, done = self._draw(), 0
-            elif status == lists.NO_ROOM:
-                self._make_room(int(gone[done]))
-            more, status = kernels.repeat(self._state, gone[done : done + AT_ONCE], self._drop)
-            done += more
-        self._state = self._state._replace(waiting=old.waiting, earlier=old.earlier, earlier_from=old.earlier_from)
-        self._state.record[:] = old.record
-        self._state.random[:] = old.random
-        self._score_all(kernels.RFD if self._rule is None else self._rule, lambda share: None)
-
-    def _edges(self) -> Integers:
-        i, j, _ = self._entries()
-        return np.column_stack([i, j])
+def pieces(size: int) -> Iterator[tuple[int, int]]:
+    """Return ranges of variables between which Ctrl-C can interrupt."""
+    return ((first, min(first + AT_ONCE, size)) for first in range(0, size, AT_ONCE))
 
 
-def eliminate_sparse(
-    engine: SparseEngine | SparseOracleEngine,
-    rule: str = "rfd",
-    *,
-    depth: int = 1,
-    max_paths: int = 1000,
-    generator: np.random.Generator | None = None,
-    report: Callable[[float], None] = lambda share: None,
-    constraints: Constraints | None = None,
-) -> Elimination:
-    """Remove all variables and return the order, the minimal I-MAP (a sparse array) and the trace.
-
-    This is `eliminate` without a p × p matrix; the trace lists no edges. With a depth above 1, or a rule that has no
-    kernel here, each step visits all variables, so that p variables take time of order p².
-    """
-    if rule == "random" and generator is None:
-        generator = np.random.default_rng(0)
-    if constraints is not None:
-        engine.obey(constraints)
-    size = engine.size
-    searches, ties, capped = np.arange(size), None, 0
-    if depth == 1 and rule in RULES:
-        engine.run(rule, generator=generator, report=report)
-        ties = engine._state.record[4].copy()
-    else:
-        chosen: list[tuple[int, int]] = []
-        while engine.left:
-            choice = choose(engine, rule, depth, max_paths, generator, constraints)
-            capped += choice.capped
-            search = chosen[-1][0] + 1 if chosen else 0
-            for variable in choice.variables:
-                engine.remove(int(np.searchsorted(engine.remaining, variable)))
-                chosen.append((search, choice.ties))
-            report(1 - engine.left / size)
-        searches, ties = np.array(chosen).T.copy()
-    record = engine._state.record
-    trace = Trace(
-        node=record[0].copy(),
-        removal=record[1].copy(),
-        fill=record[2].copy(),
-        degree=record[3].copy(),
-        ties=ties,
-        threshold=engine._taus[:0:-1].copy(),
-        search=searches,
-        removed_edges=None,
-        filled_edges=None,
-        smallest_margin=engine.margin,
-        capped=capped,
-    )
-    return Elimination(record[0, ::-1].copy(), engine.dag(), trace)
+def _changes(before: Integers, after: Integers, size: int) -> tuple[Integers, Integers]:
+    """Return the pairs that are only in the first list, and those only in the second."""
+    was, now = before @ [size, 1], after @ [size, 1]
+    return before[~np.isin(was, now)], after[~np.isin(now, was)]
 
 
-def _new_state(size: int, pool: int, kind: type, *, moving: bool) -> lists.State:
+def new_state(size: int, pool: int, kind: type, *, moving: bool) -> lists.State:
+    """Return the lists of ``size`` variables with room for ``pool`` entries, all empty."""
     leaves = 1 << max(size - 1, 1).bit_length()
     return lists.State(
         neighbour=np.zeros(pool, np.int32),
@@ -465,13 +354,3 @@ def _new_state(size: int, pool: int, kind: type, *, moving: bool) -> lists.State
         earlier=np.zeros(0, np.int64),
         earlier_from=np.zeros(0, np.int64),
     )
-
-
-def _pieces(size: int) -> Iterator[tuple[int, int]]:
-    return ((first, min(first + AT_ONCE, size)) for first in range(0, size, AT_ONCE))
-
-
-def _changes(before: Integers, after: Integers, size: int) -> tuple[Integers, Integers]:
-    """Return the pairs that are only in the first list, and those only in the second."""
-    was, now = before @ [size, 1], after @ [size, 1]
-    return before[~np.isin(was, now)], after[~np.isin(now, was)]

@@ -17,6 +17,8 @@ and its diagonal is d_i. Stored are u_i = 1 / √d_i, and u_i = 0 for removed va
 correlations −(base_ij − Σ_s w_si w_sj) u_i u_j are zero. ``pool[s, e]`` is w_s of the e-th state of step s, and
 ``line[s]`` is the index e that a state descends from: states with a common history share its vectors. After ``every``
 steps they are applied all at once, and everything is scored; in between only the neighbours of removed variables are.
+
+One file: every loop works on the same state, and numba compiles them into each other.
 """
 
 import math

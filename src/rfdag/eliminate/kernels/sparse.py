@@ -5,6 +5,8 @@ with a threshold; in the finite field, every entry is an edge. The list of a rem
 
 Scores are kept for all variables, and a key computed from them is kept in a tournament tree: each inner node has the
 smallest key below it and how many variables share it.
+
+One file: scores, tournament and elimination share one state, and numba compiles them into each other.
 """
 
 import math
