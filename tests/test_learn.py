@@ -85,6 +85,26 @@ def test_an_interrupt_returns_the_best_so_far(rows, monkeypatch):
     assert "interrupted" in found.warnings[0]
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupted_restart_keeps_the_best_order(rows, threads, monkeypatch):
+    from rfdag.orders import restarts
+
+    descended = []
+
+    def interrupted(scored, generator, deadline, **options):
+        descended.append(scored)
+        if len(descended) == 6:
+            raise KeyboardInterrupt
+        return descend(scored, generator, deadline, **options)
+
+    monkeypatch.setattr(restarts, "descend", interrupted)
+    with pytest.warns(rfdag.errors.NumericalWarning, match="interrupted"):
+        found = rfdag.learn(rows, restarts=40, n_jobs=threads, gamma=0.0)
+    monkeypatch.undo()
+    assert len(descended) < 40
+    assert found.score <= rfdag.learn(rows, restarts=0, gamma=0.0).score
+
+
 class Circling:
     """An order whose score rounding moves up and down, as nearly dependent columns make it."""
 
