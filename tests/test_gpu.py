@@ -7,7 +7,6 @@ import sys
 from types import SimpleNamespace
 
 import numpy as np
-import pyarrow
 import pytest
 from typer.testing import CliRunner
 
@@ -279,6 +278,7 @@ def test_columns_far_from_zero_keep_their_digits():
 
 @on_gpu
 def test_rows_in_pieces_are_summed_up_on_the_cpu_and_taken_to_the_device():
+    pyarrow = pytest.importorskip("pyarrow")
     rows = rows_of(5, 400)
     found = read_evidence(pyarrow.table(dict(zip("abcde", rows.T, strict=True))), moments=DeviceMoments)
     assert isinstance(found, DeviceMoments)

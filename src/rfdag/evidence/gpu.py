@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,6 +24,8 @@ from rfdag.runtime.device import SPARE, cupy, free_memory, require_memory
 
 STILL_ROUND = 1e6
 """Condition up to which a second round of products mends what the first has lost; beyond it a real QR is taken."""
+
+FIELDS = tuple(entry.name for entry in fields(Moments))
 
 CELLS_AT_ONCE = 2**27
 """Numbers worked on at a time, unless there are too many columns for that: a gigabyte."""
@@ -45,7 +47,7 @@ class DeviceMoments(Moments):
         """Return the same moments, with a copy of their factor on the device if there is none yet."""
         if isinstance(moments, cls):
             return moments
-        known = {name: getattr(moments, name) for name in Moments.__dataclass_fields__}
+        known = {name: getattr(moments, name) for name in FIELDS}
         return cls(**known, held=cupy().asarray(moments.factor))
 
     @classmethod
@@ -103,7 +105,7 @@ class DeviceMoments(Moments):
     @property
     def moments(self) -> Moments:
         """The moments without anything on the device."""
-        return Moments(**{name: getattr(self, name) for name in Moments.__dataclass_fields__})
+        return Moments(**{name: getattr(self, name) for name in FIELDS})
 
     def engine(self, *, alpha: float, pairs: Pairs, threads: int) -> GpuEngine:
         """Return the engine on the device, ready to eliminate."""

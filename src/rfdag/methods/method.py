@@ -138,7 +138,8 @@ class Method(Options):
     def learn(self, evidence: Evidence, run: Run) -> Found:
         """Return what the method finds: estimate, make an engine, find an order, refine it."""
         self.refuse_unserved(evidence, run)
-        announce(evidence.kernel, run.bar.compiling)
+        if evidence.kernel is not None:
+            announce(evidence.kernel, run.bar.compiling)
         evidence = run.estimated(evidence, self)
         engine = evidence.engine(alpha=self.alpha, pairs=self.scope, threads=run.threads)
         run.clock.lap("precision")
