@@ -224,7 +224,7 @@ def test_learn_gives_the_answer_of_the_cpu(options):
     np.testing.assert_array_equal(ours.dag, theirs.dag)
     np.testing.assert_array_equal(ours.trace.removal, theirs.trace.removal)
     assert type(ours.moments) is Moments
-    assert ours.settings.device == "cuda"
+    assert ours.settings.running.device == "cuda"
 
 
 @on_gpu
