@@ -233,10 +233,10 @@ def test_warnings_name_options_as_the_command_line_does(shown, monkeypatch):
 
 def test_what_an_edge_costs_is_shown_beside_the_bic(shown):
     _, lines = summary_of(shown(collider(), width=200))
-    assert lines["BIC"].endswith("; an edge costs 2 ln n (the default; the textbook's BIC has ln n)")
+    assert lines["BIC"].endswith("; an edge costs 2 ln n (ln n in the textbook's BIC)")
     rows = np.random.default_rng(1).normal(size=(400, 4))
     dear = rfdag.learn(rows, penalty=3, gamma=0.25)
-    assert "an edge costs 3 ln n + 0.5 ln p (default 2 ln n; the textbook's BIC has ln n)" in shown(dear, width=200)
+    assert "an edge costs 3 ln n + 0.5 ln p (ln n in the textbook's BIC)" in shown(dear, width=200)
     assert "BIC" not in summary_of(shown(rfdag.learn(rows, "rfd"), width=200))[1]
 
 

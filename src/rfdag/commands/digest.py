@@ -14,9 +14,8 @@ from rfdag.commands.next_steps import Step, strongest
 from rfdag.commands.speech import Spell, escape, print_files, printable, spelled
 from rfdag.errors import as_argument
 from rfdag.knowledge.compliance import summed_up
-from rfdag.report.run import price_in_words
 from rfdag.result import Edge, Result
-from rfdag.wording import counted, without_middle
+from rfdag.wording import counted, edge_price, without_middle
 
 STATISTICS = {"coefficient": "coefficient", "partial_correlation": "partial corr.", "gain": "BIC gain"}
 EDGES_SHOWN = 60
@@ -94,7 +93,9 @@ def _run(result: Result) -> str:
 
 
 def _bic(result: Result) -> str:
-    return f"{result.score:.1f}; an edge costs {price_in_words(result)}"
+    price = edge_price(result.penalty, result.gamma)
+    textbook = "" if price == "ln n" else " (ln n in the textbook's BIC)"
+    return f"{result.score:.1f}; an edge costs {price}{textbook}"
 
 
 def _tell_order(console: Console, order: Sequence[Hashable], limit: int) -> None:

@@ -33,7 +33,6 @@ def run_facts(result: Result, data: Any, rows: Rows | None, given: Given | None 
         "changed": sorted(result.settings.given()),
         "seed": result.settings.running.random_state,
         "score": result.score,
-        "price": price_in_words(result),
         "penalty": result.penalty,
         "gamma": result.gamma,
         "edge_price": edge_price(result.penalty, result.gamma),
@@ -58,21 +57,6 @@ def _hash(result: Result, rows: Rows | None) -> dict[str, str] | None:
         digest.update(" ".join(f"{value:.12g}" for value in part.tolist()).encode())
     digest.update(np.ascontiguousarray(result.moments.factor, "<f8").tobytes())
     return {"of": "names, means and correlations (the data were not given to the report)", "sha256": digest.hexdigest()}
-
-
-def price_in_words(result: Result) -> str | None:
-    """Return what an edge costs in the BIC, beside the textbook's; None where parents were not chosen by BIC.
-
-    >>> import rfdag
-    >>> print(price_in_words(rfdag.learn(rfdag.datasets.sachs_path())))
-    2 ln n (the default; the textbook's BIC has ln n)
-    """
-    if result.score is None:
-        return None
-    usual = result.method.declared()["penalty"].default
-    default = "the default" if result.penalty == usual else f"default {usual:g} ln n"
-    extended = f" + {2 * result.gamma:g} ln p" if result.gamma else ""
-    return f"{result.penalty:g} ln n{extended} ({default}; the textbook's BIC has ln n)"
 
 
 def _settings(result: Result) -> dict[str, Any]:
