@@ -600,3 +600,12 @@ def test_the_command_and_bad_options(run, table):
     few = run(table, "--sampling", "subsample", "--share", 0.0025)
     assert few.exit_code == 1
     assert "2 of the 800 rows" in few.output
+
+
+def test_the_result_of_all_rows_says_how_the_file_is_written(tmp_path):
+    import pandas
+
+    rows = np.random.default_rng(11).normal(size=(80, 3))
+    pandas.DataFrame(rows, columns=list("abc")).to_csv(tmp_path / "rows.csv", sep=";", index=False)
+    found = rfdag.bootstrap(tmp_path / "rows.csv", runs=2, n_jobs=1, delimiter=";", **QUICK)
+    assert found.result.settings.given() == {"method": "rfd", "delimiter": ";"}

@@ -275,8 +275,9 @@ def test_what_cannot_be_asked():
     for ask in (forgetful.effect, forgetful.effect_range):
         with pytest.raises(DataError, match="moments=True"):
             ask("age", "tax")
+    of_a_dag = dataclasses.replace(result.settings, description=rfdag.Description(input="dag"))
     with pytest.raises(DataError, match="learnt from a DAG"):
-        dataclasses.replace(result, settings=result.settings.about("dag")).effect("age", "tax")
+        dataclasses.replace(result, settings=of_a_dag).effect("age", "tax")
 
 
 def test_too_few_rows_and_dependent_columns():

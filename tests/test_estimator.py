@@ -110,3 +110,23 @@ def test_a_random_state_of_numpy_is_a_seed(sem):
     assert isinstance(RFD(random_state=np.random.RandomState(3)).fit(rows).result_.settings.running.random_state, int)
     with pytest.raises(rfdag.errors.OptionError, match=r"random_state is None, a whole number .* not 'a'"):
         RFD(random_state="a").fit(rows)
+
+
+def test_options_of_a_part_are_set_together_or_not_at_all(sem):
+    found = RFD().set_params(method__parents="threshold", method__refine=False)
+    assert found.method == Soft(parents="threshold", refine=False)
+    deep = RFD(method="rfd").set_params(method__max_paths=5, method__depth=2)
+    assert deep.set_params(method__depth=1, method__max_paths=1000).method == Rfd()
+    with pytest.raises(ValueError, match="method__nope"):
+        deep.set_params(n_jobs=1, method__depth=3, method__nope=1)
+    assert (deep.n_jobs, deep.method) == (None, Rfd())
+    grid = {"method__parents": ["threshold"], "method__refine": [False]}
+    assert GridSearchCV(RFD(), grid, cv=2, error_score="raise").fit(sample(sem, 200, rng=9)).best_params_
+
+
+def test_a_description_tells_how_a_file_is_written(sem, tmp_path):
+    rows = sample(sem, 100, rng=10)
+    pd.DataFrame(rows, columns=list("abcdef")).to_csv(tmp_path / "rows.csv", sep=";", index=False)
+    found = RFD(description=rfdag.Description(delimiter=";")).fit(tmp_path / "rows.csv")
+    assert found.result_.names == tuple("abcdef")
+    assert found.get_params()["description__delimiter"] == ";"

@@ -249,7 +249,11 @@ def test_defaults_survive_the_way_to_the_command_line_and_back(kind):
 @pytest.mark.parametrize(
     ("method", "given", "words"),
     [
-        ("soft", {"alpha": 0.01}, r"alpha is the level of a test, and method 'soft' decides by BIC: leave it out, or"),
+        (
+            "soft",
+            {"alpha": 0.01},
+            r"alpha is the level of a test, and method 'soft' decides by BIC: leave it out, choose method='rfd', or pass",
+        ),
         ("rfd", {"penalty": 3.0}, r"penalty belongs to the BIC, and method 'rfd' chooses by tests: pass parents='bic'"),
         ("rfd", {"penalty": 3.0, "gamma": 0.5}, r"penalty and gamma belong to the BIC.* leave them out"),
         ("rfd", {"restarts": 3}, r"restarts repeat a refinement; pass refine=True with them"),
@@ -373,3 +377,56 @@ def test_a_command_without_an_option_leaves_it_in_the_spelling_of_python():
     context = command.make_context("compare", ["a.csv", "b.csv"])
     assert spelling(context)("header", "False") == "header=False"
     assert spelling(context)("header", None) == "header"
+
+
+def test_evidence_keeps_its_own_description(rows):
+    correlation = np.corrcoef(rows.T)
+    moments = rfdag.Moments.from_correlation(correlation, n_samples=50)
+    names = [f"x{at}" for at in range(len(correlation))]
+    found = rfdag.learn(moments, names=names)
+    assert found.names == tuple(names)
+    assert (found.input, found.settings.description.n_samples) == ("correlation", 50)
+    assert found.order == rfdag.learn(correlation, input="correlation", n_samples=50, names=names).order
+    with pytest.raises(OptionError, match="names has 1 entries"):
+        rfdag.learn(moments, names=["a"])
+    for given in ({"input": "dag"}, {"n_samples": 10, "input": "correlation"}, {"delimiter": ";"}, {"blocks": True}):
+        with pytest.raises(OptionError, match=r"beside Moments, which knows what it is"):
+            rfdag.learn(moments, **given)
+    exact = rfdag.Moments.from_precision(np.linalg.inv(correlation), tolerance=0.4)
+    assert rfdag.learn(exact).settings.description.tolerance == 0.4
+    assert rfdag.learn(rfdag.Oracle([[0, 1], [0, 0]]), names=["a", "b"]).names == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: rfdag.Moments.from_data(np.ones(3)), "two-dimensional array of numbers"),
+        (lambda: rfdag.Moments.from_data([[1.0, np.nan], [2.0, 1.0]], ["a", "b"]), "missing or infinite values in 'b'"),
+        (lambda: rfdag.Moments.from_data([[1.0, 3.0], [2.0, 1.0]], ["a", "a"]), "'a'"),
+        (lambda: rfdag.Moments.from_correlation(np.eye(2), 50.5), "whole number of rows"),
+        (lambda: rfdag.Moments.from_correlation(np.eye(2), 50, ["a"]), "1 entries for 2 columns"),
+        (lambda: rfdag.Oracle(np.zeros((0, 0))), "no nodes"),
+        (lambda: rfdag.learn(np.eye(3), description={"input": "dag"}), "description is an rfdag.Description, not"),
+        (lambda: rfdag.learn(np.eye(3), estimation="sample"), "estimation is an rfdag.Estimation, not 'sample'"),
+    ],
+)
+def test_wrong_evidence_and_objects_are_refused(make, words):
+    with pytest.raises(rfdag.errors.RfdagError, match=words):
+        make()
+
+
+def test_numbers_of_other_kinds_are_plain(rows):
+    from fractions import Fraction
+
+    found = rfdag.learn(rows, penalty=Fraction(3, 2))
+    assert found.method.penalty == 1.5
+    assert '"penalty": 1.5' in found.to_json()
+    assert rfdag.learn(rows, penalty=np.array(1.5)).method.penalty == 1.5
+
+
+def test_advice_about_alpha_can_be_followed(rows):
+    with pytest.raises(OptionError, match=r"pass parents='threshold'\.$"):
+        rfdag.learn(rows, "sp", alpha=0.01)
+    assert rfdag.learn(rows, "sp", alpha=0.01, parents="threshold").method.alpha == 0.01
+    with pytest.raises(OptionError, match=r"method 'sp' always runs to its end|Method 'sp' always runs to its end"):
+        rfdag.learn(rows, "sp", time_limit=1)

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfdag.input.checks import check_usable
+from rfdag.input.description import Description
 from rfdag.input.reading import as_table, places_of
 from rfdag.input.sources import lies_elsewhere
 from rfdag.knowledge import Knowledge
@@ -23,6 +24,9 @@ from rfdag.methods.method import Method
 from rfdag.options import Options
 from rfdag.precision.estimation import Estimation
 from rfdag.result import Result
+
+PARTS = ("method", "description", "estimation")
+"""Parameters that have options of their own."""
 
 
 class RFD(BaseEstimator):  # type: ignore[misc]
@@ -37,6 +41,8 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         The name of a method, or a method with its options, as in `rfdag.learn`.
     knowledge
         As in `rfdag.learn`.
+    description
+        As in `rfdag.learn`, for files; None for its defaults.
     estimation
         As in `rfdag.learn`; None for its defaults.
     time_limit
@@ -84,6 +90,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         method: str | Method = "soft",
         *,
         knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
+        description: Description | None = None,
         estimation: Estimation | None = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
@@ -92,6 +99,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.method = method
         self.knowledge = knowledge
+        self.description = description
         self.estimation = estimation
         self.time_limit = time_limit
         self.n_jobs = n_jobs
@@ -99,7 +107,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         self.device = device
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; with ``deep`` also the options of method and estimation, as ``method__beam``."""
+        """Return the parameters; with ``deep`` also the options of their parts, as ``method__beam``."""
         params: dict[str, Any] = super().get_params(deep=False)
         if deep:
             for part, options in self._parts().items():
@@ -108,15 +116,22 @@ class RFD(BaseEstimator):  # type: ignore[misc]
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``method__beam=16`` replaces one option of the method."""
-        own = {name: value for name, value in params.items() if "__" not in name}
-        super().set_params(**own)
+        parts = self._parts() | {
+            name: value for name, value in params.items() if name in PARTS and isinstance(value, Options)
+        }
+        changes: dict[str, dict[str, Any]] = {}
         for name, value in params.items():
             part, nested, option = name.partition("__")
             if nested:
-                parts = self._parts()
                 if part not in parts or option not in parts[part].declared():
                     raise ValueError(f"Invalid parameter {name!r} for {type(self).__name__}.")
-                setattr(self, part, replace(parts[part], **{option: value}))  # type: ignore[type-var]
+                changes.setdefault(part, {})[option] = value
+        # All options of a part at once: they are checked together. Nothing is set if one of them is refused.
+        changed = {part: replace(parts[part], **options) for part, options in changes.items()}  # type: ignore[type-var]
+        own = {name: value for name, value in params.items() if "__" not in name}
+        super().set_params(**own)
+        for part, options in changed.items():
+            setattr(self, part, options)
         return self
 
     def _parts(self) -> dict[str, Options]:
@@ -124,8 +139,9 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         named = isinstance(self.method, str) and self.method in method_names()
         method: object = method_named(str(self.method)) if named else self.method
         estimation = Estimation() if self.estimation is None else self.estimation
+        description = Description() if self.description is None else self.description
         # What is none of these is refused by fit, as scikit-learn wants it.
-        parts = {"method": method, "estimation": estimation}
+        parts = {"method": method, "description": description, "estimation": estimation}
         return {name: part for name, part in parts.items() if isinstance(part, Options)}
 
     def fit(self, X: Any, y: None = None) -> Self:

@@ -271,8 +271,10 @@ def documented_by(*kinds: type[Options]) -> Callable[[Function], Function]:
 
 def plain(value: Any) -> Any:
     """Return NumPy's numbers and sequences as Python's own, which files can hold."""
-    if isinstance(value, np.generic):
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
         return value.item()
+    if isinstance(value, Real) and not isinstance(value, int | float):
+        return float(value)
     if isinstance(value, list | tuple | np.ndarray):
         return tuple(plain(entry) for entry in value)
     return value

@@ -150,9 +150,8 @@ def bootstrap(
         )
     drawn = Sampling(sampling=sampling, share=share, corrected=corrected)
     running = Running(time_limit=time_limit, random_state=seed_from(random_state), device=device)
-    plain = _of_rows(
-        Settings.gathered(method, description=description, estimation=estimation, running=running, options=options)
-    )
+    asked = Settings.gathered(method, description=description, estimation=estimation, running=running, options=options)
+    plain = _of_rows(asked)
     as_given = isinstance(method, Method) or "beam" in options
     settings = plain if as_given else _with_narrow_beams(plain)
     jobs = thread_count(n_jobs)
@@ -175,11 +174,14 @@ def bootstrap(
         )
         _raise_if_interrupted(result)
         assert result.moments is not None
+        # The table was read already; the result says how.
+        moments = result.moments
+        result = replace(result, settings=asked, regressions=result._regressions)
         plan = _Plan(table.names, drawn, running.random_state or 0, settings, result.knowledge)
         todo = _Todo.of(plan, table, int(runs), out)
         report = bar.stage("Learning from resampled rows")
         report(len(todo.found) / runs)
-        for number, found in _found(plan, standardised(table.values, result.moments), todo.numbers, n_jobs):
+        for number, found in _found(plan, standardised(table.values, moments), todo.numbers, n_jobs):
             todo.keep(number, found)
             report(len(todo.found) / runs)
     return _counted([todo.found[number] for number in range(runs)], plan, result)

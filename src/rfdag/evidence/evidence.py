@@ -33,6 +33,8 @@ class Evidence(ABC):
         What the user passed: "data", "correlation", "covariance", "precision" or "dag".
     means
         The means of the variables; None where nothing is known of them.
+    tolerance
+        Size of a partial correlation that counts as zero where the evidence is exact.
     sparse
         Whether matrices are SciPy's sparse arrays, and no p × p array is made.
     """
@@ -40,6 +42,7 @@ class Evidence(ABC):
     names: tuple[Hashable, ...]
     kind: str
     means: Floats | None = None
+    tolerance: float = 1e-8
     sparse: ClassVar[bool] = False
     kernel: ClassVar[Any] = None
     """The compiled loop that stands for all that an elimination compiles."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -35,6 +36,7 @@ from rfdag.evidence.matrices import (
 from rfdag.evidence.row_factor import RowFactor, rows_at_once
 from rfdag.evidence.spread import check_spread, origins_and_units, shifted
 from rfdag.evidence.summary import Summary
+from rfdag.input.checks import checked_names
 
 Floats = NDArray[np.float64]
 
@@ -95,6 +97,11 @@ class Moments(Evidence):
 
     kernel: ClassVar[Any] = kernels.marginalise
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", checked_names(tuple(range(self.factor.shape[1])), self.names))
+        if self.n_samples is not None and not isinstance(self.n_samples, Integral):
+            raise OptionError(f"{keyword('n_samples')} is a whole number of rows, or None, not {self.n_samples!r}.")
+
     @classmethod
     def from_data(cls, values: ArrayLike, names: Sequence[Hashable] | None = None) -> Self:
         """Return the moments of an n × p array of finite numbers.
@@ -107,9 +114,18 @@ class Moments(Evidence):
                [0.5, 1. ]])
         """
         values = np.asarray(values)
+        if values.ndim != 2 or values.dtype.kind not in "biuf":
+            raise DataError(
+                f"Found an array of shape {values.shape} and type {values.dtype}; moments are those of a "
+                "two-dimensional array of numbers, one row per sample. Pass other data to rfdag.learn."
+            )
         n, p = values.shape
         check_two_rows(n)
         lowest, highest = values.min(axis=0), values.max(axis=0)
+        gaps = ~(np.isfinite(lowest) & np.isfinite(highest))
+        if gaps.any():
+            labels = tuple(range(p)) if names is None else tuple(names)
+            raise DataError(f"Found missing or infinite values in {as_columns(chosen(labels, gaps))}. Drop these rows.")
         origins, units = origins_and_units(lowest, highest)
         step = rows_at_once(n, p)
         pieces = [slice(start, start + step) for start in range(0, n, step)]

@@ -47,6 +47,8 @@ class Oracle(Evidence):
         values = np.asarray(self.dag)
         if values.ndim != 2 or values.shape[0] != values.shape[1]:
             raise GraphError(f"Found an array of shape {values.shape}; a DAG is a square matrix.")
+        if not len(values):
+            raise GraphError("The DAG has no nodes; it needs at least one.")
         dag = (values != 0).astype(np.int8)
         names = checked_names(tuple(range(len(dag))), self.names)
         cycle = find_cycle(dag)

@@ -49,7 +49,7 @@ def read_evidence(
     Parameters
     ----------
     source
-        Rows, a matrix or a DAG, in any form that `rfdag.learn` takes; evidence passes through.
+        Rows, a matrix or a DAG, in any form that `rfdag.learn` takes.
     input, n_samples, tolerance, names
         As in `rfdag.learn`.
     form
@@ -77,10 +77,6 @@ def read_evidence(
     array([[1. , 0.5],
            [0.5, 1. ]])
     """
-    if isinstance(source, Evidence):
-        if source.n_samples is not None and not source.sparse:
-            check_size(source.n_samples, len(source.names))
-        return source
     if input == "data":
         rows = read(source, form, names, threads)
         make = blocks if in_blocks(len(rows.names)) else None

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from rfdag.errors import OptionError, keyword
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.gpu import DeviceMoments
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.reading import read_evidence
+from rfdag.input.checks import checked_names
 from rfdag.methods.blocks import Blocks
 from rfdag.methods.preflight import Preflight
 from rfdag.methods.settings import Settings
@@ -20,6 +23,8 @@ def gather(data: Any, names: Sequence[Hashable] | None, settings: Settings, thre
     """Return the evidence in the input: read, checked, and no larger than what fits."""
     preflight = Preflight(settings, threads, bar.say)
     description = settings.description
+    if isinstance(data, Evidence):
+        return _as_given(data, names, settings, preflight)
     return read_evidence(
         data,
         input=description.input,
@@ -34,3 +39,23 @@ def gather(data: Any, names: Sequence[Hashable] | None, settings: Settings, thre
         moments=DeviceMoments if settings.running.device == "cuda" else Moments,
         tolerance=description.tolerance,
     )
+
+
+def _as_given(
+    evidence: Evidence, names: Sequence[Hashable] | None, settings: Settings, preflight: Preflight
+) -> Evidence:
+    """Return evidence that the user made, under other names if some are given; it needs no description."""
+    stated = {
+        name: value for name, value in settings.description.given().items() if (name, value) != ("input", evidence.kind)
+    }
+    stated |= {"blocks": True} if settings.estimation.blocks is True else {}
+    if stated:
+        raise OptionError(
+            f"Found {', '.join(keyword(name, value) for name, value in stated.items())} beside "
+            f"{type(evidence).__name__}, which knows what it is. Leave it out, or pass it where that object is made."
+        )
+    if names is not None:
+        evidence = replace(evidence, names=checked_names(evidence.names, names))  # type: ignore[type-var]
+    if evidence.n_samples is not None and not evidence.sparse:
+        preflight.check(evidence.n_samples, len(evidence.names))
+    return evidence

@@ -81,8 +81,9 @@ class Judged(Method):
             )
         if "alpha" in given and self.by_bic and self.by_bic_itself:
             raise OptionError(
-                f"{keyword('alpha')} is the level of a test, and method {self.name!r} decides by BIC: leave it out, or "
-                f"pass {keyword('parents', 'threshold')} with {keyword('refine', False)}."
+                f"{keyword('alpha')} is the level of a test, and method {self.name!r} decides by BIC: leave it out, "
+                f"choose {keyword('method', 'rfd')}, or pass {keyword('parents', 'threshold')}"
+                f"{' with ' + keyword('refine', False) if 'refine' in self.declared() else ''}."
             )
 
     @property

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
 from rfdag.errors import OptionError, keyword, listed
-from rfdag.input.description import Description
+from rfdag.evidence.evidence import Evidence
+from rfdag.input.description import MATRICES, Description
 from rfdag.methods.catalogue import METHODS, class_of, method_named, method_names
 from rfdag.methods.method import Method
 from rfdag.methods.soft import Soft
@@ -72,8 +73,8 @@ class Settings:
     def __post_init__(self) -> None:
         if self.running.time_limit is not None and not self.method.timed:
             raise OptionError(
-                f"Method {self.method.name!r} without refinement always runs to its end; leave "
-                f"{keyword('time_limit')} out."
+                f"Method {self.method.name!r}{' without refinement' if 'refine' in self.method.declared() else ''} "
+                f"always runs to its end; leave {keyword('time_limit')} out."
             )
         if self.running.device == "cuda" and self.estimation.blocks is True:
             raise OptionError(
@@ -101,16 +102,23 @@ class Settings:
         for share, given in (("description", description), ("estimation", estimation)):
             kind: type[Options] = {"description": Description, "estimation": Estimation}[share]
             own = {name: flat.pop(name) for name in list(flat) if name in kind.declared()}
+            if given is not None and not isinstance(given, kind):
+                raise OptionError(f"{keyword(share)} is an rfdag.{kind.__name__}, not {given!r}.")
             if own and given is not None:
                 raise OptionError(f"Found {listed(own)} beside {keyword(share)}; put them into that object.")
             shares[share] = kind(**own) if given is None else given
         return cls(method=_with_options(method, flat), running=running or Running(), **shares)  # type: ignore[arg-type]
 
-    def about(self, kind: Any) -> Self:
-        """Return the same settings for an input of this kind, which evidence knows where nothing was said of it."""
-        if self.description.input == kind:
-            return self
-        return replace(self, description=replace(self.description, input=kind))
+    def about(self, evidence: Evidence) -> Self:
+        """Return the same settings with the description that evidence has of itself, where the user gave it ready."""
+        description = self.description
+        kind: Any = evidence.kind
+        if description.input != kind:
+            rows = evidence.n_samples if evidence.kind in MATRICES else None
+            description = replace(description, input=kind, n_samples=rows)
+        if description.input == "precision" and evidence.exact:
+            description = replace(description, tolerance=evidence.tolerance)
+        return self if description == self.description else replace(self, description=description)
 
     def parts(self) -> dict[str, Options]:
         """Return the classes of options that make up the settings, by name."""

@@ -34,7 +34,8 @@ class Soft(Refinable):
         meaning=(
             'How many partial eliminations are followed at once. "auto" widens from 8 to 128 while the score '
             "improves and its settings disagree (on sparse graphs only with refinement). A beam of width B over "
-            "p variables holds about 2 · B · p² doubles. On exact input a beam runs only if a width is given."
+            "p variables holds about 2 · B · p² doubles. On exact input a beam runs only if a width is given "
+            "and the order is refined."
         ),
         least=1,
         needs=("matrices",),

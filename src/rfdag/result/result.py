@@ -152,7 +152,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
             gamma=found.gamma,
             attempts=found.attempts,
             path=found.path,
-            settings=settings.about(evidence.kind),
+            settings=settings.about(evidence),
             timings=timings,
             warnings=found.warnings,
             knowledge=knowledge,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from rfdag.eliminate.trace import Trace
-from rfdag.errors import FileError, listed
+from rfdag.errors import FileError, OptionError, listed
 from rfdag.evidence.moments import Moments, Regressions
 from rfdag.graphs.sparse import entries_at
 from rfdag.methods.settings import Settings
@@ -106,6 +106,11 @@ def read_as(
         )
     try:
         return decode(content)
+    except OptionError as problem:
+        raise FileError(
+            f"{path} was made with options that this rfdag does not have: {problem.message.template} Add a method, "
+            "rule or estimator of your own to rfdag's table before you load its results."
+        ) from None
     except (KeyError, TypeError, IndexError, ValueError) as problem:
         raise FileError(
             f"{path} is an incomplete result ({type(problem).__name__}: {problem}); save it again."
