@@ -252,7 +252,7 @@ def test_defaults_survive_the_way_to_the_command_line_and_back(kind):
         (
             "soft",
             {"alpha": 0.01},
-            r"alpha is the level of a test, and method 'soft' decides by BIC: leave it out, choose method='rfd', or pass",
+            r"method 'soft' decides by BIC: leave it out, choose method='rfd', or pass parents='threshold' with refine",
         ),
         ("rfd", {"penalty": 3.0}, r"penalty belongs to the BIC, and method 'rfd' chooses by tests: pass parents='bic'"),
         ("rfd", {"penalty": 3.0, "gamma": 0.5}, r"penalty and gamma belong to the BIC.* leave them out"),

@@ -153,9 +153,10 @@ def test_a_page_lists_the_method_its_options_and_the_price_of_an_edge():
     assert run["settings"]["penalty"] == 3
     assert run["settings"]["delimiter"] is None
     assert run["changed"] == ["beam", "penalty", "refine"]
-    assert run["price"] == "3 ln n (default 2 ln n; the textbook's BIC has ln n)"
+    assert run["edge_price"] == "3 ln n"
+    assert "3 ln n per edge" in run["bic"]
     tested = content_of(rfdag.learn(rows_of(4, 200), "min-fill"))["run"]
-    assert tested["price"] is None
+    assert tested["score"] is None
     assert tested["settings"]["method"] == "min-fill"
     assert "rule" not in tested["settings"]
 

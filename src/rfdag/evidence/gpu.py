@@ -14,8 +14,8 @@ from rfdag.eliminate.engines.gpu import GpuEngine, bytes_of_engine
 from rfdag.eliminate.engines.gpu_oracle import GpuOracleEngine, bytes_of_oracle
 from rfdag.errors import DataError, OptionError, keyword
 from rfdag.evidence.evidence import Evidence, Pairs
-from rfdag.evidence.matrices import HOPELESS, dependence
-from rfdag.evidence.moments import Floats, Moments, check_two_rows
+from rfdag.evidence.matrices import HOPELESS, check_two_rows, dependence
+from rfdag.evidence.moments import Floats, Moments
 from rfdag.evidence.oracle import Oracle
 from rfdag.evidence.row_factor import RowFactor
 from rfdag.evidence.spread import check_spread, is_narrow

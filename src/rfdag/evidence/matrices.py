@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cholesky, qr, solve_triangular
 
-from rfdag.errors import MatrixError, as_column, as_columns, keyword
+from rfdag.errors import DataError, MatrixError, as_column, as_columns, keyword
 from rfdag.evidence.summary import reciprocal_condition
 
 Floats = NDArray[np.float64]
@@ -141,3 +142,25 @@ def factor_of(matrix: Floats, names: Sequence[Hashable], kind: str, n_samples: i
 def chosen(names: Sequence[Hashable], mask: NDArray[np.bool_]) -> list[Hashable]:
     """Return the names that a mask selects."""
     return [names[int(at)] for at in np.flatnonzero(mask)]
+
+
+def check_two_rows(n: int) -> None:
+    """Raise unless there are rows enough for a correlation."""
+    if n < 2:
+        raise DataError(f"Found {n} row (n_samples={n}); a correlation needs at least two, and far more.")
+
+
+def extremes_of(values: NDArray[Any], names: Sequence[Hashable] | None) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the lowest and the highest value of each column; raise unless the array has rows of finite numbers."""
+    if values.ndim != 2 or values.dtype.kind not in "biuf":
+        raise DataError(
+            f"Found an array of shape {values.shape} and type {values.dtype}; moments are those of a two-dimensional "
+            "array of numbers, one row per sample. Pass other data to rfdag.learn."
+        )
+    check_two_rows(len(values))
+    lowest, highest = values.min(axis=0), values.max(axis=0)
+    gaps = ~(np.isfinite(lowest) & np.isfinite(highest))
+    if gaps.any():
+        labels = range(len(gaps)) if names is None else names
+        raise DataError(f"Found missing or infinite values in {as_columns(chosen(labels, gaps))}. Drop these rows.")
+    return lowest, highest

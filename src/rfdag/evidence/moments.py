@@ -24,11 +24,13 @@ from rfdag.evidence.local import SharedMoments
 from rfdag.evidence.matrices import (
     DOUBTFUL,
     HOPELESS,
+    check_two_rows,
     checked_matrix,
     chosen,
     column_norms,
     condition_of,
     dependence,
+    extremes_of,
     factor_of,
     roots_of_diagonal,
     triangle_of,
@@ -114,18 +116,8 @@ class Moments(Evidence):
                [0.5, 1. ]])
         """
         values = np.asarray(values)
-        if values.ndim != 2 or values.dtype.kind not in "biuf":
-            raise DataError(
-                f"Found an array of shape {values.shape} and type {values.dtype}; moments are those of a "
-                "two-dimensional array of numbers, one row per sample. Pass other data to rfdag.learn."
-            )
+        lowest, highest = extremes_of(values, names)
         n, p = values.shape
-        check_two_rows(n)
-        lowest, highest = values.min(axis=0), values.max(axis=0)
-        gaps = ~(np.isfinite(lowest) & np.isfinite(highest))
-        if gaps.any():
-            labels = tuple(range(p)) if names is None else tuple(names)
-            raise DataError(f"Found missing or infinite values in {as_columns(chosen(labels, gaps))}. Drop these rows.")
         origins, units = origins_and_units(lowest, highest)
         step = rows_at_once(n, p)
         pieces = [slice(start, start + step) for start in range(0, n, step)]
@@ -394,12 +386,6 @@ class Moments(Evidence):
             variances[child] = residual @ residual
         coefficients *= self.scales / self.scales[:, None]
         return Regressions(coefficients, variances * self.variances, partial)
-
-
-def check_two_rows(n: int) -> None:
-    """Raise unless there are rows enough for a correlation."""
-    if n < 2:
-        raise DataError(f"Found {n} row (n_samples={n}); a correlation needs at least two, and far more.")
 
 
 def sample_of(evidence: Evidence) -> tuple[Moments, int]:
