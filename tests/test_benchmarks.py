@@ -35,7 +35,8 @@ def test_the_bootstrap_benchmark_draws_rows_in_ways_that_exist(monkeypatch):
 
 def test_the_tuning_script_tries_values_with_options_that_exist(monkeypatch):
     for choice in load("tuning", monkeypatch).CHOICES.values():
-        Settings.gathered("soft", options=dict(choice.options))
+        settings = Settings.gathered("soft", options=dict(choice.options))
+        assert {name: settings.given()[name] for name, _ in choice.options} == dict(choice.options)
 
 
 def test_dask_can_be_imported_beside_the_scripts():

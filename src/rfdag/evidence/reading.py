@@ -100,11 +100,9 @@ def read_evidence(
     table = as_table(with_rows_like_columns(source), form)
     table = table.renamed(checked_names(table.names, names))
     check_usable(table)
-    return (
-        Oracle(table.values, table.names)
-        if input == "dag"
-        else _of_matrix(table, input, n_samples, tolerance, check_size)
-    )
+    if input == "dag":
+        return Oracle(table.values, table.names)
+    return _of_matrix(table, input, n_samples, tolerance, check_size)
 
 
 def _gathered(rows: Table | Stream) -> Table:

@@ -114,7 +114,7 @@ class Settings:
         description = self.description
         kind: Any = evidence.kind
         if description.input != kind:
-            rows = evidence.n_samples if evidence.kind in MATRICES else None
+            rows = evidence.n_samples if kind in MATRICES else None
             description = replace(description, input=kind, n_samples=rows)
         if description.input == "precision" and evidence.exact:
             description = replace(description, tolerance=evidence.tolerance)
