@@ -75,9 +75,9 @@ the order reverses. Blocks that are correlated by chance are learned as one. The
 
 
 OF_WHOLE_CALLS = """The whole call `learn(X, device="cuda", beam=1, refine=False, parents="threshold")` tries three
-settings of the cost, scores each by BIC and records the steps of the best elimination. The scores and the trace are
-computed on the host and take most of the time, so there is more to gain here than on the device. (Since this was
-measured, problems with 3000 variables or more use one setting, and need a third of the scores.)"""
+settings of the cost (from 3000 variables on a single one), scores each by BIC and records the steps of the best
+elimination. The scores and the trace are computed on the host and take most of the time, so there is more to gain here
+than on the device."""
 
 
 def gpu(content: dict[str, Any], folder: Path) -> Section:
