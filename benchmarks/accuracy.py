@@ -58,9 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def own_contenders(workload: Workload) -> list[str]:
-    """Return the contenders of rfdag on a workload, with its variants for few rows where the workload asks for them."""
-    own = (contender for contender in CONTENDERS.values() if contender.home == OWN)
-    return [contender.name for contender in own if workload.best or not contender.best]
+    """Return the contenders of rfdag on a workload, those for its group included."""
+    return [contender.name for contender in harness.chosen(None, workload.group) if contender.home == OWN]
 
 
 def write(found: dict[str, list[Cell]], settings: harness.Settings) -> None:

@@ -18,12 +18,12 @@ TRUE = np.zeros((5, 5), np.int8)
 TRUE[[0, 1, 3], [2, 2, 4]] = 1
 
 
-def tiny(p=6, n=60, graphs=2, **options):
+def tiny(p=6, n=60, graphs=2, group="tiny"):
     def source(generator):
         sem = linear_sem(random_dag(p, 0.5, generator), generator)
         return workloads.Drawn(sem.dag, sample(sem, n, generator))
 
-    return workloads.Workload("tiny", "tiny", "tiny graphs", p, n, source, graphs, **options)
+    return workloads.Workload("tiny", group, "tiny graphs", p, n, source, graphs)
 
 
 def data_of(true, n=5000, seed=1):

@@ -77,7 +77,7 @@ def test_edges_marked_at_both_ends():
 
 def test_tuned_contenders_say_their_value():
     assert TUNED["causal-learn-ges"].at(3.0).call == "ges(X, lambda_value=1.5)"
-    assert TUNED["flop-20"].at(0.5, "half", best=True).name == "half"
+    assert TUNED["flop-20"].at(0.5, "half", group="small").name == "half"
     for name, tuned in TUNED.items():
         assert tuned.name == name
         assert ("0.25" in tuned.at(0.25).call) or ("0.125" in tuned.at(0.25).call)
@@ -242,7 +242,7 @@ def test_unknown_names_are_refused_with_the_known_ones():
     with pytest.raises(OptionError, match=r"no contender 'x'.*flop-20"):
         harness.chosen(["x"])
     assert {each.home for each in harness.chosen(["causaldag"])} == {"causaldag"}
-    assert not any(each.best for each in harness.chosen(None))
+    assert not any(each.group for each in harness.chosen(None))
 
 
 def test_every_environment_is_pinned_and_used():

@@ -103,8 +103,8 @@ def accuracy(monkeypatch, tmp_path):
     for name, place in (("RESULTS", tmp_path), ("ROOT", tmp_path)):
         monkeypatch.setattr(script, name, place)
     monkeypatch.setattr(importlib.import_module("report"), "RESULTS", tmp_path)
-    monkeypatch.setattr(script, "WORKLOADS", {"tiny": tiny(best=True)})
-    monkeypatch.setattr(script, "chosen", lambda names: [tiny(best=True)])
+    monkeypatch.setattr(script, "WORKLOADS", {"tiny": tiny(group="small")})
+    monkeypatch.setattr(script, "chosen", lambda names: [tiny(group="small")])
     key = cells.Key("tiny", 1000, 0, "ges", "1.1.1", harness.digest(tiny().draw(1000, 0).rows))
     cells.Ledger(tmp_path / "accuracy.jsonl").add(cells.Cell(key, 60, seconds=1.0, edges=1, shd=3, f1=0.25))
     return script

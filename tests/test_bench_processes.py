@@ -308,7 +308,7 @@ def test_variants_run_where_a_workload_asks_for_them(fakes, monkeypatch, tmp_pat
         harness, "_cell", lambda workload, graph, contender, *rest: asked.append(contender.name) or LATE
     )
     settings = harness.Settings(graphs=1, peers=tmp_path)
-    harness.compare([tiny(best=True)], None, settings, cells.Ledger(), SILENT)
+    harness.compare([tiny(group="small")], None, settings, cells.Ledger(), SILENT)
     assert "rfdag-20-penalty-1" in asked
     assert "flop-20-penalty-1" not in asked, "its environment is not there"
     asked.clear()

@@ -82,7 +82,7 @@ def test_exact_moments_give_the_true_effect(dag, seed):
             found = result.effect(x, y, adjustment=method)
             assert found.estimate == pytest.approx(truth[x, y], abs=1e-8)
             if truth[x, y] == 0:
-                assert found == (x, y, 0.0, 0.0, 0.0, 0.0, 0.95, ())
+                assert found == (x, y, 0.0, 0.0, 0.0, 0.0, 0.95, (), "data")
             elif y in nx.descendants(nx.DiGraph(dag), x):
                 assert found.standard_error is None
 
@@ -319,7 +319,9 @@ def test_command(saved):
     assert {tuple(each["parents"]): each["estimate"] for each in possible} == expected
     single = json.loads(run(app, ["effect", str(saved / "r.json"), "a", "3", "--json"]).stdout)
     assert single["estimate"] == result.effect("a", 3).estimate
-    assert set(single) == {"cause", "outcome", "estimate", "standard_error", "low", "high", "level", "adjustment"}
+    keys = {"cause", "outcome", "estimate", "standard_error", "low", "high", "level", "adjustment", "units"}
+    assert set(single) == keys
+    assert single["units"] == "standardised"
     words = run(app, ["effect", str(saved / "r.json"), "b [x]", "a", "--range"])
     assert words.exit_code == 0
     assert "b [x]" in words.stdout

@@ -12,6 +12,7 @@ from numbers import Integral
 
 __all__ = [
     "DataError",
+    "DataWarning",
     "DeviceError",
     "FileError",
     "GraphError",
@@ -55,7 +56,7 @@ class Message(str):
         return _KEYWORD.sub(written, self.template)
 
     def __reduce__(self) -> tuple[type[Message], tuple[str]]:
-        return Message, (self.template,)
+        return type(self), (self.template,)
 
 
 _KEYWORD = re.compile("\x02([^\x02\x03]*)\x03")
@@ -111,6 +112,10 @@ class FileError(RfdagError):
     """A file cannot be read or written."""
 
 
+class DataMessage(Message):
+    """A sentence of warning about the data themselves: `DataWarning` is its category."""
+
+
 class NumericalError(RfdagError):
     """The elimination lost precision to rounding, and recomputing from the data did not help."""
 
@@ -121,6 +126,15 @@ class DeviceError(RfdagError, RuntimeError):
 
 class NumericalWarning(UserWarning):
     """The result is valid, but rounding may have affected it."""
+
+
+class DataWarning(UserWarning):
+    """The result is valid, but the data are not what the method takes them for."""
+
+
+def category_of(message: str) -> type[Warning]:
+    """Return the category that a message of `Result.warnings` is issued under."""
+    return DataWarning if isinstance(message, DataMessage) else NumericalWarning
 
 
 def listed(names: Iterable[object], limit: int = 5, shown: Callable[[object], str] = repr) -> str:

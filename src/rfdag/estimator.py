@@ -21,6 +21,7 @@ from rfdag.knowledge import Knowledge
 from rfdag.learning import learn
 from rfdag.methods.catalogue import method_named, method_names
 from rfdag.methods.method import Method
+from rfdag.methods.settings import usual_method
 from rfdag.options import Options
 from rfdag.precision.estimation import Estimation
 from rfdag.result import Result
@@ -38,7 +39,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     method
-        The name of a method, or a method with its options, as in `rfdag.learn`.
+        The name of a method, or a method with its options, as in `rfdag.learn`; None for the default.
     knowledge
         As in `rfdag.learn`.
     description
@@ -65,7 +66,8 @@ class RFD(BaseEstimator):  # type: ignore[misc]
     cpdag_
         That of its equivalence class.
     coef_
-        Regression coefficients, row → column.
+        Regression coefficients, row → column; by rank correlations in standard deviations of the variables behind the
+        ranks, like the variances.
     intercept_
         Constants of these regressions.
     residual_variance_
@@ -87,7 +89,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        method: str | Method = "soft",
+        method: str | Method | None = None,
         *,
         knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
         description: Description | None = None,
@@ -111,7 +113,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         params: dict[str, Any] = super().get_params(deep=False)
         if deep:
             for part, options in self._parts().items():
-                params |= {f"{part}__{name}": value for name, value in options.to_dict().items()}
+                params |= {f"{part}__{name}": value for name, value in options.values().items()}
         return params
 
     def set_params(self, **params: Any) -> Self:
@@ -136,9 +138,11 @@ class RFD(BaseEstimator):  # type: ignore[misc]
 
     def _parts(self) -> dict[str, Options]:
         """Return the parameters that have options of their own."""
-        named = isinstance(self.method, str) and self.method in method_names()
-        method: object = method_named(str(self.method)) if named else self.method
         estimation = Estimation() if self.estimation is None else self.estimation
+        usual = usual_method(estimation) if isinstance(estimation, Estimation) else None
+        name = usual if self.method is None else self.method
+        named = isinstance(name, str) and name in method_names()
+        method: object = method_named(str(name)) if named else name
         description = Description() if self.description is None else self.description
         # What is none of these is refused by fit, as scikit-learn wants it.
         parts = {"method": method, "description": description, "estimation": estimation}
@@ -174,8 +178,12 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         self.intercept_ = model.intercepts
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """Return the log-likelihood of each row under the fitted linear Gaussian model."""
+        """Return the log-likelihood of each row under the fitted linear Gaussian model.
+
+        After learning by rank correlations there is none in the units of the data, and this raises.
+        """
         check_is_fitted(self)
+        self.result_.model().require_density()
         values = validate_data(self, X, dtype=np.float64, reset=False)
         if is_into_dataframe(X):
             values = values[:, places_of(self.result_.names, as_table(X), X) or slice(None)]

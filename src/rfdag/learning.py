@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from rfdag.errors import NumericalWarning
+from rfdag.errors import category_of
 from rfdag.evidence.gpu import placed
 from rfdag.input.description import Description
 from rfdag.knowledge import Knowledge
@@ -29,7 +29,7 @@ from rfdag.runtime.threads import thread_count
 @documented_by(Running)
 def learn(
     data: Any,
-    method: str | Method = "soft",
+    method: str | Method | None = None,
     *,
     names: Sequence[Hashable] | None = None,
     knowledge: Knowledge | Mapping[str, Any] | str | Path | None = None,
@@ -56,9 +56,10 @@ def learn(
     method
         How an order is found: by name, or an object with its options, such as ``rfdag.Soft(beam=32)``. "soft", the
         default, weighs edges by their evidence and searches with beams (`rfdag.Soft`). "rfd" is the paper's
-        Removal-Fill-Degree algorithm with its hard counts (`rfdag.Rfd`); "min-degree", "min-fill", "max-remove" and
-        "random" are the paper's baselines (`rfdag.Baseline`). "gsp" is the greedy sparsest permutation search over
-        covered edges (`rfdag.Gsp`), "sp" the sparsest permutation itself, for up to 16 variables (`rfdag.Sp`).
+        Removal-Fill-Degree algorithm with its hard counts (`rfdag.Rfd`), the default where a ``test`` decides;
+        "min-degree", "min-fill", "max-remove" and "random" are the paper's baselines (`rfdag.Baseline`). "gsp" is the
+        greedy sparsest permutation search over covered edges (`rfdag.Gsp`), "sp" the sparsest permutation itself, for
+        up to 16 variables (`rfdag.Sp`).
     names
         One name per column, where ``data`` has none or others are wanted. Arrays are numbered from 0.
     knowledge
@@ -133,5 +134,5 @@ def learn(
             found = evidence.learn(settings.method, run)
     result = Result.of(found, evidence, settings, knowledge=known, timings=clock.laps)
     for warning in result.warnings:
-        python_warnings.warn(warning, NumericalWarning, stacklevel=2)
+        python_warnings.warn(warning, category_of(warning), stacklevel=2)
     return result

@@ -45,6 +45,7 @@ def option(
     flag: str | None = None,
     typed: Mapping[str, str] | None = None,
     needs: Sequence[str] = (),
+    objects: str | None = None,
 ) -> Any:
     """Declare an option: its default and, in one or two sentences, what it means.
 
@@ -63,6 +64,8 @@ def option(
     needs
         What the evidence must have for the option to mean anything: "rows" (a sample, not an exact input), "matrices"
         (dense ones). Given where that is missing, the option is refused.
+    objects
+        What objects of the user's own it takes beside these values, in words; None if it takes none.
     """
     about = {
         "meaning": meaning,
@@ -73,6 +76,7 @@ def option(
         "flag": flag,
         "typed": typed or {},
         "needs": tuple(needs),
+        "objects": objects,
     }
     return field(default=default, metadata={"option": about})
 
@@ -93,6 +97,7 @@ class Declared(NamedTuple):
     flag: str
     typed: Mapping[str, str]
     needs: tuple[str, ...]
+    objects: str | None
 
     @property
     def optional(self) -> bool:
@@ -122,6 +127,8 @@ class Declared(NamedTuple):
         if str in kinds:
             parts.append("text")
         parts += [repr(word) for word in self.words]
+        if self.objects is not None:
+            parts.append(self.objects)
         if NoneType in kinds:
             parts.append("None")
         return alternatives(parts)
@@ -143,7 +150,7 @@ class Declared(NamedTuple):
             return value in self.words or str in self.kinds
         if isinstance(value, tuple):
             return self.several and bool(value) and all(self._admits_number(entry) for entry in value)
-        return self._admits_number(value)
+        return self._admits_number(value) or (self.objects is not None and is_object(value))
 
     def _admits_number(self, value: Any) -> bool:
         if isinstance(value, bool) or not isinstance(value, Real):
@@ -182,7 +189,7 @@ class Declared(NamedTuple):
         """
         if isinstance(value, bool):
             return [f"--{self.flag}" if value else f"--no-{self.flag}"]
-        if value is None or (self.is_switch and value in self.words):
+        if value is None or (self.is_switch and value in self.words) or is_object(value):
             return []
         return [f"--{self.flag}", self.text(value)]
 
@@ -193,6 +200,46 @@ class Declared(NamedTuple):
         if isinstance(value, float) and value.is_integer():
             return str(int(value))
         return next((word for word, meant in self.typed.items() if meant == value), str(value))
+
+
+OBJECT = "object"
+"""Under which a file names an object of the user's own."""
+
+
+@dataclass(frozen=True)
+class Absent:
+    """An object of the user's own that a file names and cannot hold: it can be shown, not used."""
+
+    name: str
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        """Raise, since there is nothing to call."""
+        raise OptionError(f"A file names {self.name}, an object of its user's own, and does not hold it. Pass it anew.")
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def is_object(value: Any) -> bool:
+    """Return whether an option's value is an object of the user's own: something to call, or to fit.
+
+    >>> is_object(max), is_object("max"), is_object(0.5)
+    (True, False, False)
+    """
+    return not isinstance(value, str | type) and (callable(value) or callable(getattr(value, "fit", None)))
+
+
+def name_of(value: Any) -> str:
+    """Return what an object of the user's own is called.
+
+    >>> from functools import partial
+    >>> name_of(max), name_of(partial(max, 1)), name_of(Absent("mine.test"))
+    ('builtins.max', 'functools.partial', 'mine.test')
+    """
+    if isinstance(value, Absent):
+        return value.name
+    named = value if hasattr(value, "__qualname__") else type(value)
+    return f"{named.__module__}.{named.__qualname__}"
 
 
 Chosen = TypeVar("Chosen", bound="Options")
@@ -240,14 +287,20 @@ class Options:
             if (value := getattr(self, name)) is not declared.default and value != declared.default
         }
 
-    def to_dict(self) -> dict[str, Any]:
+    def values(self) -> dict[str, Any]:
         """Return all options by name."""
         return {name: getattr(self, name) for name in self.declared()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all options by name, as a file can hold them: objects of the user's own by what they are called."""
+        return {name: {OBJECT: name_of(value)} if is_object(value) else value for name, value in self.values().items()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Return the options that `to_dict` returned, perhaps by way of JSON."""
-        return cls(**values)
+        return cls(
+            **{name: Absent(value[OBJECT]) if isinstance(value, Mapping) else value for name, value in values.items()}
+        )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.given().items())})"
@@ -313,6 +366,7 @@ def _read(each: Field[Any], hint: Any) -> Declared:
         about["flag"] or each.name.replace("_", "-"),
         about["typed"],
         about["needs"],
+        about["objects"],
     )
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import DataError, OptionError, as_columns, keyword
+from rfdag.evidence.correlations import CORRELATIONS, Correlation
 from rfdag.evidence.moments import Floats, Moments
 from rfdag.evidence.row_factor import RowFactor, rows_at_once
 from rfdag.methods.settings import Settings
@@ -112,10 +114,12 @@ def drawn_moments(
     columns: NDArray[np.int64],
     sampling: Sampling,
     generator: np.random.Generator,
+    correlation: str = "pearson",
 ) -> Moments:
     """Return the moments of rows drawn from standardised ones, with the columns in the given order.
 
-    A draw in which some column is constant contains no information on that column, and is repeated.
+    A draw in which some column is constant contains no information on that column, and is repeated. Correlations by
+    ranks rank the drawn rows.
 
     Examples
     --------
@@ -126,6 +130,8 @@ def drawn_moments(
     (('b', 'a'), 25)
     """
     labels = tuple(names[at] for at in columns)
+    if correlation != "pearson":
+        return _drawn_by_ranks(values[:, columns], labels, sampling, generator, CORRELATIONS[correlation])
     for _ in range(DRAWS):
         counts = sampling.counts(len(values), generator)
         means, factor = _mean_and_factor(values, columns, counts)
@@ -138,6 +144,27 @@ def drawn_moments(
         f"{as_columns(labels[at] for at in np.flatnonzero(still))} did not vary among the rows of {DRAWS} draws. "
         "Drop columns in which nearly all values are equal, or draw a larger share."
     )
+
+
+def _drawn_by_ranks(
+    values: Floats,
+    names: tuple[Hashable, ...],
+    sampling: Sampling,
+    generator: np.random.Generator,
+    correlated: Correlation,
+) -> Moments:
+    """Return the moments of drawn rows by ranks among these rows: of all rows they would be too alike."""
+    for draw in range(DRAWS):
+        counts = sampling.counts(len(values), generator)
+        try:
+            moments = correlated.of_table(np.repeat(values, counts, axis=0), names, Moments)
+        except DataError as problem:
+            # Drawn rows may agree in a column, or order two columns alike, though not all rows do.
+            if draw == DRAWS - 1:
+                raise DataError(f"{problem.message.template} This was so in {DRAWS} draws of rows.") from None
+        else:
+            return replace(moments, n_samples=sampling.worth(counts))
+    raise AssertionError("a draw returns or raises")
 
 
 def _mean_and_factor(values: Floats, columns: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[Floats, Floats]:

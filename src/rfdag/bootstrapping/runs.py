@@ -58,7 +58,7 @@ def bootstrap(
     data: Any,
     runs: int = 200,
     *,
-    method: str | Method = "soft",
+    method: str | Method | None = None,
     sampling: Literal["resample", "subsample"] = "resample",
     share: float | None = None,
     corrected: bool = True,
@@ -225,7 +225,8 @@ class _Plan:
         known = (self.knowledge or Knowledge()).constraints([self.names[at] for at in columns])
         constraints = known if self.knowledge else None
         for draw in range(DRAWS):
-            moments = drawn_moments(values, self.names, columns, self.sampling, generator)
+            correlation = self.settings.estimation.correlation
+            moments = drawn_moments(values, self.names, columns, self.sampling, generator, correlation)
             try:
                 learnt = self._learn(moments, constraints, generator)
                 break

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from rfdag.commands.declared import RUNNING, DeclaredCommand, given_options
 from rfdag.commands.speech import INTERRUPTED, JsonFlag, escape, print_files, print_json
-from rfdag.errors import NumericalWarning
+from rfdag.errors import DataWarning, NumericalWarning
 from rfdag.wording import counted, edge_price
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def bootstrap(
     try:
         with Workers(n_jobs, dask).ready(), warnings.catch_warnings():
             warnings.simplefilter("ignore", NumericalWarning)
+            warnings.simplefilter("ignore", DataWarning)
             found = rfdag.bootstrap(
                 data,
                 runs,

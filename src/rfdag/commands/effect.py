@@ -80,7 +80,8 @@ def effect(
 
 
 def _units(result: Result) -> str:
-    return "in standard deviations" if result.input == "correlation" else "in the units of the data"
+    standard = result.input == "correlation" or result.settings.estimation.by_ranks
+    return "in standard deviations" if standard else "in the units of the data"
 
 
 def _name(result: Result, text: str) -> Hashable:

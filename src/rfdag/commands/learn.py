@@ -15,7 +15,7 @@ import rfdag
 from rfdag.commands.declared import RUNNING, DeclaredCommand, given_options
 from rfdag.commands.graph_files import GraphFile, dag_over, read_dag
 from rfdag.commands.speech import JsonFlag, print_json, printable, spelling
-from rfdag.errors import FileError, NumericalWarning, OptionError
+from rfdag.errors import DataWarning, FileError, NumericalWarning, OptionError
 
 if TYPE_CHECKING:
     from rfdag.report.rerun import Given
@@ -63,6 +63,7 @@ def learn(
     with warnings.catch_warnings():
         # The summary tells of them in its own words.
         warnings.simplefilter("ignore", NumericalWarning)
+        warnings.simplefilter("ignore", DataWarning)
         result = rfdag.learn(
             data if len(data) > 1 else data[0],
             knowledge=knowledge,

@@ -27,7 +27,9 @@ class Effect(NamedTuple):
 
     ``standard_error`` and the confidence limits ``low`` and ``high`` are those of least squares for a given adjustment
     set: they ignore that the graph was found from the same data. They are None for exact input, and 0 where the graph
-    has no directed path from cause to outcome. ``adjustment`` names the variables adjusted for.
+    has no directed path from cause to outcome. ``adjustment`` names the variables adjusted for. ``units`` is "data";
+    "standardised" where only correlations are known; or "ranks" where both variables are the Gaussian ones behind the
+    ranks, in standard deviations.
     """
 
     cause: Hashable
@@ -38,6 +40,7 @@ class Effect(NamedTuple):
     high: float | None
     level: float
     adjustment: tuple[Hashable, ...]
+    units: str = "data"
 
     def __str__(self) -> str:
         return effect_text(self)
@@ -113,8 +116,10 @@ def effect_range(result: Result, cause: Hashable, outcome: Hashable, *, level: f
 def _estimated(moments: Moments, x: int, y: int, given: list[int] | None, level: float) -> Effect:
     """Regress y on x and the variables ``given``, from moments; None means that there is no effect."""
     names = moments.names
+    kind = "standardised" if moments.kind == "correlation" else "data"
+    kind = "ranks" if moments.correlated != "pearson" else kind
     if given is None:
-        return Effect(names[x], names[y], 0.0, 0.0, 0.0, 0.0, level, ())
+        return Effect(names[x], names[y], 0.0, 0.0, 0.0, 0.0, level, (), kind)
     adjustment = tuple(names[at] for at in given)
     triangle = qr(moments.factor[:, [*given, x, y]], mode="r", check_finite=False)[0]
     at = len(given)
@@ -127,7 +132,7 @@ def _estimated(moments: Moments, x: int, y: int, given: list[int] | None, level:
     units = moments.scales[y] / moments.scales[x]
     estimate = float(triangle[at, at + 1] / triangle[at, at] * units)
     if moments.n_samples is None:
-        return Effect(names[x], names[y], estimate, None, None, None, level, adjustment)
+        return Effect(names[x], names[y], estimate, None, None, None, level, adjustment, kind)
     freedom = moments.n_samples - at - 2
     if freedom < 1:
         raise DataError(
@@ -140,7 +145,7 @@ def _estimated(moments: Moments, x: int, y: int, given: list[int] | None, level:
     left = float(diagonal[at + 1]) if len(diagonal) > at + 1 else 0.0
     error = left / math.sqrt(freedom) / float(diagonal[at]) * float(units)
     margin = float(t.ppf((1 + level) / 2, freedom)) * error
-    return Effect(names[x], names[y], estimate, error, estimate - margin, estimate + margin, level, adjustment)
+    return Effect(names[x], names[y], estimate, error, estimate - margin, estimate + margin, level, adjustment, kind)
 
 
 def _checked(result: Result, cause: Hashable, outcome: Hashable, level: float) -> tuple[Moments, int, int]:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from rfdag.effects.estimates import Effect, EffectRange
 
 CAVEAT = "The graph is taken as given: errors are those of the regression alone."
+OF_RANKS = "Effects are those of the Gaussian variables behind the ranks, in standard deviations."
 ROWS = 20
 """Sets of parents that are printed; the rest are counted."""
 
@@ -59,8 +60,9 @@ def figures(effect: Effect) -> tuple[str, str, str]:
 
 
 def caveats(effect: Effect) -> list[str]:
-    """Return what the standard errors leave out, if there are any."""
-    return [] if effect.standard_error is None else [CAVEAT]
+    """Return the units where they are not those of the data, and what the standard errors leave out, if any."""
+    units = [OF_RANKS] if effect.units == "ranks" else []
+    return units if effect.standard_error is None else [*units, CAVEAT]
 
 
 def _row(names: Sequence[Hashable], effect: Effect) -> tuple[str, ...]:

@@ -37,12 +37,18 @@ class Evidence(ABC):
         Size of a partial correlation that counts as zero where the evidence is exact.
     sparse
         Whether matrices are SciPy's sparse arrays, and no p × p array is made.
+    correlated
+        How columns were correlated: "pearson", or one of the ways by ranks.
+    notes
+        What the user should know of the data themselves.
     """
 
     names: tuple[Hashable, ...]
     kind: str
     means: Floats | None = None
     tolerance: float = 1e-8
+    correlated: str = "pearson"
+    notes: tuple[str, ...] = ()
     sparse: ClassVar[bool] = False
     kernel: ClassVar[Any] = None
     """The compiled loop that stands for all that an elimination compiles."""

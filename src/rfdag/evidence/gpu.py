@@ -20,6 +20,7 @@ from rfdag.evidence.oracle import Oracle
 from rfdag.evidence.row_factor import RowFactor
 from rfdag.evidence.spread import check_spread, is_narrow
 from rfdag.evidence.summary import SURELY_ROUND, Summary
+from rfdag.evidence.tails import middle_deviations, warnings_about_tails
 from rfdag.runtime.device import SPARE, cupy, free_memory, require_memory
 
 STILL_ROUND = 1e6
@@ -62,9 +63,11 @@ class DeviceMoments(Moments):
         rows.centre()
         factor, norms = _factor(rows)
         scales = norms / math.sqrt(n - 1) * cp.asnumpy(rows.units)
-        check_spread(labels, cp.asnumpy(rows.lowest), cp.asnumpy(rows.highest), scales)
+        extremes = cp.asnumpy(rows.lowest), cp.asnumpy(rows.highest)
+        check_spread(labels, *extremes, scales)
         means = cp.asnumpy(rows.origins + rows.means * rows.units)
-        return cls(labels, n, cp.asnumpy(factor), means, scales, held=factor)
+        notes = warnings_about_tails(labels, n, *extremes, means, scales, middle_deviations(values))
+        return cls(labels, n, cp.asnumpy(factor), means, scales, notes=notes, held=factor)
 
     @classmethod
     def from_summary(cls, summary: Summary, names: Sequence[Hashable] | None = None) -> Self:

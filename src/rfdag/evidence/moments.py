@@ -38,6 +38,7 @@ from rfdag.evidence.matrices import (
 from rfdag.evidence.row_factor import RowFactor, rows_at_once
 from rfdag.evidence.spread import check_spread, origins_and_units, shifted
 from rfdag.evidence.summary import Summary
+from rfdag.evidence.tails import middle_deviations, warnings_about_tails
 from rfdag.input.checks import checked_names
 
 Floats = NDArray[np.float64]
@@ -96,6 +97,10 @@ class Moments(Evidence):
     """Rows that estimated partial correlations are worth; None where they are the sample's own."""
     remarks: tuple[str, ...] = ()
     """What the user should know of estimated partial correlations."""
+    correlated: str = "pearson"
+    """How columns were correlated; by ranks, variables have mean 0 and standard deviation 1."""
+    notes: tuple[str, ...] = ()
+    """What the user should know of the data themselves."""
 
     kernel: ClassVar[Any] = kernels.marginalise
 
@@ -130,22 +135,15 @@ class Moments(Evidence):
                 room -= means
 
             rows.add_written(len(values[piece]), write)
-        return cls._of_rows(names, n, rows.factor, means, units, origins, lowest, highest)
+        facts = (lowest, highest), middle_deviations(values)
+        return cls._of_rows(names, n, rows.factor, means, units, origins, *facts)
 
     @classmethod
     def from_summary(cls, summary: Summary, names: Sequence[Hashable] | None = None) -> Self:
         """Return the moments of rows that were summed up block by block; every number of them must be finite."""
         check_two_rows(summary.count)
-        return cls._of_rows(
-            names,
-            summary.count,
-            summary.factor.copy(),
-            summary.means,
-            summary.units,
-            None,
-            summary.lowest,
-            summary.highest,
-        )
+        extremes = summary.lowest, summary.highest
+        return cls._of_rows(names, summary.count, summary.factor.copy(), summary.means, summary.units, None, extremes)
 
     @classmethod
     def _of_rows(
@@ -156,17 +154,18 @@ class Moments(Evidence):
         means: Floats,
         units: Floats,
         origins: NDArray[Any] | None,
-        lowest: NDArray[Any],
-        highest: NDArray[Any],
+        extremes: tuple[NDArray[Any], NDArray[Any]],
+        middles: Floats | None = None,
     ) -> Self:
         """Return the moments of n rows, given the factor of (rows − origins) / units − means, which is overwritten."""
         labels = tuple(names) if names is not None else tuple(range(len(units)))
         norms = column_norms(factor)
         scales = norms / math.sqrt(n - 1) * units
-        check_spread(labels, lowest, highest, scales)
+        check_spread(labels, *extremes, scales)
         factor /= norms
         means = means * units if origins is None else origins + means * units
-        return cls(labels, n, factor, means, scales)
+        notes = warnings_about_tails(labels, n, *extremes, means, scales, middles)
+        return cls(labels, n, factor, means, scales, notes=notes)
 
     @classmethod
     def from_correlation(

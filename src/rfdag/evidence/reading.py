@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from itertools import chain
 from typing import Any
 
 from numpy.typing import NDArray
 
-from rfdag.errors import OptionError, keyword
+from rfdag.errors import FileError, OptionError, keyword
+from rfdag.evidence.correlations import CORRELATIONS, Correlation
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.oracle import Oracle
 from rfdag.evidence.sparse import as_sparse, read_sparse
-from rfdag.evidence.summary import Summary
 from rfdag.input.checks import (
     check_columns,
     check_complete,
@@ -43,6 +44,7 @@ def read_evidence(
     blocks: Callable[[NDArray[Any], tuple[Hashable, ...]], Evidence] = Moments.from_data,
     moments: type[Moments] = Moments,
     tolerance: float = 1e-8,
+    correlation: str = "pearson",
 ) -> Evidence:
     """Return the evidence in a source.
 
@@ -65,6 +67,8 @@ def read_evidence(
         What makes evidence of numbers and names that are.
     moments
         The class that makes moments: `rfdag.evidence.gpu.DeviceMoments` for those on a GPU.
+    correlation
+        How columns are correlated: a name in `rfdag.evidence.correlations.CORRELATIONS`.
 
     Returns
     -------
@@ -86,12 +90,17 @@ def read_evidence(
                 f"memory. Pass an array or a frame, or {keyword('blocks', False)} if a matrix of all columns fits into "
                 "memory."
             )
+        correlated = CORRELATIONS[correlation]
         # A square table is no larger than what is computed from it, and may turn out to be a matrix of moments.
         if make is not None or rows.rows == len(rows.names):
             rows = _gathered(rows)
+        elif not _readable(rows, correlated):
+            rows = _gathered_for(rows, correlated)
         if isinstance(rows, Table):
-            return _of_table(rows, check_size, make, moments)
-        return _of_stream(rows, check_size, threads, report, moments)
+            return _of_table(rows, check_size, make, moments, correlated, threads, report)
+        return _of_stream(
+            rows, check_size, threads, report, moments, correlated, lambda: read(source, form, names, threads)
+        )
     sparse = as_sparse(source)
     if sparse is not None:
         return read_sparse(sparse, input, n_samples, checked_names(tuple(range(sparse.shape[-1])), names), tolerance)
@@ -113,20 +122,43 @@ def _gathered(rows: Table | Stream) -> Table:
     return table
 
 
+def _readable(rows: Table | Stream, correlated: Correlation) -> bool:
+    """Return whether rows can be read as many times as a correlation needs."""
+    return correlated.passes == 1 or (correlated.passes > 1 and getattr(rows, "repeatable", False))
+
+
+def _gathered_for(rows: Stream, correlated: Correlation) -> Table:
+    """Return all rows in memory, for a correlation that cannot do with reading them once, in pieces."""
+    try:
+        return _gathered(rows)
+    except FileError as problem:
+        asked = keyword("correlation", correlated.name)
+        if correlated.passes > 1:
+            sentence = f"{asked} reads rows twice, and this input can be read once."
+            cure = "Or pass the files themselves, their folder or a dataset, which can be read again."
+        else:
+            sentence = f"{asked} compares all rows with each other."
+            cure = f"Or pass {keyword('correlation', 'normal-scores')}, which reads rows in pieces."
+        raise FileError(f"{sentence} {problem.message.template} {cure}") from None
+
+
 def _of_table(
     table: Table,
     check_size: Callable[[int, int], None],
     blocks: Callable[[NDArray[Any], tuple[Hashable, ...]], Evidence] | None,
     moments: type[Moments],
+    correlated: Correlation,
+    threads: int,
+    report: Callable[[float], None],
 ) -> Evidence:
     """Return the moments of rows in memory, or the evidence of blocks if they are learnt in blocks."""
     check_columns(table.names)
     check_rows(table.rows)
     check_no_moments(table.values)
     if blocks is not None:
-        return blocks(table.values, table.names)
+        return blocks(correlated.for_blocks(table.values), table.names)
     check_size(table.rows, len(table.names))
-    return moments.from_data(table.values, table.names)
+    return correlated.of_table(table.values, table.names, moments, threads, report)
 
 
 def _of_stream(
@@ -135,6 +167,8 @@ def _of_stream(
     threads: int,
     report: Callable[[float], None],
     moments: type[Moments],
+    correlated: Correlation,
+    again: Callable[[], Table | Stream],
 ) -> Moments:
     """Return the moments of rows that are read in pieces; they are summed up on the CPU, whatever the device."""
     columns = len(stream.names)
@@ -143,13 +177,20 @@ def _of_stream(
         check_not_empty(stream.rows, columns)
         check_rows(stream.rows)
         check_size(stream.rows, columns)
-    summary = stream.fold(Summary.of, Summary.joined, threads, report)
-    check_not_empty(summary.count, columns)
-    check_complete(stream.names, summary.missing.tolist(), summary.infinite.tolist(), summary.incomplete)
-    check_rows(summary.count)
-    if stream.rows is None:
-        check_size(summary.count, columns)
-    return moments.from_summary(summary, stream.names)
+    opened = chain([stream], iter(again, None))
+
+    def fold(of: Any, join: Any, report: Callable[[float], None]) -> Any:
+        rows: Any = next(opened)
+        return rows.fold(of, join, threads, report)
+
+    def check(summary: Any) -> None:
+        check_not_empty(summary.count, columns)
+        check_complete(stream.names, summary.missing.tolist(), summary.infinite.tolist(), summary.incomplete)
+        check_rows(summary.count)
+        if stream.rows is None:
+            check_size(summary.count, columns)
+
+    return correlated.of_stream(fold, stream.names, moments, check, report)
 
 
 def _of_matrix(

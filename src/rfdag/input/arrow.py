@@ -65,7 +65,8 @@ def in_pieces(source: Any, threads: int) -> Pieces:
     schema = source.projected_schema if isinstance(source, dataset.Scanner) else source.schema
     names = usable_columns(schema, "The table")
     step = rows_per_block(len(names))
-    if isinstance(source, dataset.Dataset):
+    whole = isinstance(source, dataset.Dataset)
+    if whole:
         source = source.scanner(
             columns=names, batch_size=step, batch_readahead=4, fragment_readahead=1, use_threads=threads > 1
         )
@@ -75,7 +76,9 @@ def in_pieces(source: Any, threads: int) -> Pieces:
         batches = source.select(names).to_batches(max_chunksize=step)
     else:
         batches = source.to_batches() if isinstance(source, dataset.Scanner) else source
-    return Pieces(tuple(names), _handed_out(batches, names, "The table"), rows, rows, in_memory=held)
+    return Pieces(
+        tuple(names), _handed_out(batches, names, "The table"), rows, rows, in_memory=held, repeatable=held or whole
+    )
 
 
 class ParquetFile(File):

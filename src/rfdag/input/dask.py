@@ -44,11 +44,14 @@ class Partitions:
         Empty, for the same reason.
     in_memory
         Always false.
+    repeatable
+        Always true.
     """
 
     rows: int | None = None
     missing: tuple[int, ...] = ()
     in_memory: bool = False
+    repeatable: bool = True
 
     def __init__(self, collection: Any) -> None:
         kind = type(collection).__name__
@@ -89,7 +92,9 @@ class Partitions:
 
         parts = np.ravel(np.asarray(self._collection.to_delayed(), dtype=object)).tolist()
         folded, joined = delayed(_folded, pure=True), delayed(join, pure=True)
-        leaves = [folded(part, self._columns, at, of, join) for at, part in enumerate(parts)]
+        # One node for all: what is folded with may hold megabytes, and would otherwise go along with every partition.
+        shared = delayed(of, pure=True)
+        leaves = [folded(part, self._columns, at, shared, join) for at, part in enumerate(parts)]
         level = leaves
         while len(level) > 1:
             pairs = [joined(*level[at : at + 2]) for at in range(0, len(level) - 1, 2)]

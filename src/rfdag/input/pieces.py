@@ -46,6 +46,8 @@ class Pieces:
         How many threads may read at the same time.
     in_memory
         Whether the rows are in memory already, and are only converted in pieces.
+    repeatable
+        Whether the source that they come from can be opened and read again.
     """
 
     names: tuple[Hashable, ...]
@@ -55,6 +57,7 @@ class Pieces:
     missing: tuple[int, ...] = ()
     readers: int = ANY_NUMBER
     in_memory: bool = False
+    repeatable: bool = False
 
     def renamed(self, names: tuple[Hashable, ...]) -> Pieces:
         """Return the same columns under other names."""

@@ -299,6 +299,7 @@ def _in_pieces(paths: list[Path], form: Description) -> Pieces:
         None if None in counts else sum(count for count in counts if count is not None),
         tuple(sum(of_file.get(name, 0) for of_file in nulls) for name in first.names),
         min(file.readers() for file in files),
+        repeatable=True,
     )
 
 

@@ -28,6 +28,8 @@ class Stream(Protocol):
         Number of missing values of each column where that is known before reading; empty or zeros where not.
     in_memory
         Whether the rows are in memory already.
+    repeatable
+        Whether the source that they come from can be opened and read again.
     """
 
     @property
@@ -38,6 +40,8 @@ class Stream(Protocol):
     def missing(self) -> tuple[int, ...]: ...  # noqa: D102
     @property
     def in_memory(self) -> bool: ...  # noqa: D102
+    @property
+    def repeatable(self) -> bool: ...  # noqa: D102
 
     def renamed(self, names: tuple[Hashable, ...]) -> Self:
         """Return the same columns under other names."""
@@ -87,6 +91,11 @@ class Table(NamedTuple):
 
     @property
     def in_memory(self) -> bool:
+        """Always true."""
+        return True
+
+    @property
+    def repeatable(self) -> bool:
         """Always true."""
         return True
 

@@ -38,6 +38,7 @@ def gather(data: Any, names: Sequence[Hashable] | None, settings: Settings, thre
         blocks=partial(Blocks, asked=settings.estimation.blocks is True),
         moments=DeviceMoments if settings.running.device == "cuda" else Moments,
         tolerance=description.tolerance,
+        correlation=settings.estimation.correlation,
     )
 
 
@@ -53,6 +54,12 @@ def _as_given(
         raise OptionError(
             f"Found {', '.join(keyword(name, value) for name, value in stated.items())} beside "
             f"{type(evidence).__name__}, which knows what it is. Leave it out, or pass it where that object is made."
+        )
+    correlation = settings.estimation.correlation
+    if correlation not in ("pearson", evidence.correlated):
+        raise OptionError(
+            f"Found {keyword('correlation', correlation)} beside {type(evidence).__name__}, which has no rows to rank. "
+            "Pass the data themselves."
         )
     if names is not None:
         evidence = replace(evidence, names=checked_names(evidence.names, names))  # type: ignore[type-var]

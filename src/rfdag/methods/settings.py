@@ -11,6 +11,7 @@ from rfdag.evidence.evidence import Evidence
 from rfdag.input.description import MATRICES, Description
 from rfdag.methods.catalogue import METHODS, class_of, method_named, method_names
 from rfdag.methods.method import Method
+from rfdag.methods.rfd import Rfd
 from rfdag.methods.soft import Soft
 from rfdag.options import Options, option, options
 from rfdag.precision.estimation import Estimation
@@ -80,6 +81,11 @@ class Settings:
             raise OptionError(
                 f"Blocks are learnt on the CPU; with {keyword('blocks', True)} leave {keyword('device', 'cuda')} out."
             )
+        if self.estimation.by_ranks and self.description.input != "data":
+            raise OptionError(
+                f"{keyword('correlation', self.estimation.correlation)} ranks rows, and "
+                f"{keyword('input', self.description.input)} has none. Pass data, one row per sample, or leave it out."
+            )
         if self.estimation.blocks is True and self.description.input != "data":
             raise OptionError(
                 f"Blocks are found in data; with {keyword('input', self.description.input)} leave "
@@ -89,7 +95,7 @@ class Settings:
     @classmethod
     def gathered(
         cls,
-        method: str | Method,
+        method: str | Method | None,
         *,
         description: Description | None = None,
         estimation: Estimation | None = None,
@@ -107,6 +113,8 @@ class Settings:
             if own and given is not None:
                 raise OptionError(f"Found {listed(own)} beside {keyword(share)}; put them into that object.")
             shares[share] = kind(**own) if given is None else given
+        if method is None:
+            method = usual_method(shares["estimation"])  # type: ignore[arg-type]
         return cls(method=_with_options(method, flat), running=running or Running(), **shares)  # type: ignore[arg-type]
 
     def about(self, evidence: Evidence) -> Self:
@@ -118,7 +126,12 @@ class Settings:
             description = replace(description, input=kind, n_samples=rows)
         if description.input == "precision" and evidence.exact:
             description = replace(description, tolerance=evidence.tolerance)
-        return self if description == self.description else replace(self, description=description)
+        estimation = self.estimation
+        if evidence.correlated not in ("pearson", estimation.correlation):
+            estimation = replace(estimation, correlation=evidence.correlated)  # type: ignore[arg-type]
+        if (description, estimation) == (self.description, self.estimation):
+            return self
+        return replace(self, description=description, estimation=estimation)
 
     def parts(self) -> dict[str, Options]:
         """Return the classes of options that make up the settings, by name."""
@@ -131,7 +144,8 @@ class Settings:
 
     def given(self) -> dict[str, Any]:
         """Return the options that differ from their defaults, as `rfdag.learn` takes them."""
-        flat: dict[str, Any] = {} if self.method.name == Soft.name else {"method": self.method.name}
+        usual = self.method.name == usual_method(self.estimation)
+        flat: dict[str, Any] = {} if usual else {"method": self.method.name}
         for part in self.parts().values():
             flat |= part.given()
         flat.pop("rule", None)
@@ -153,6 +167,15 @@ class Settings:
             estimation=Estimation.from_dict(content["estimation"]),
             running=Running.from_dict(content["running"]),
         )
+
+
+def usual_method(estimation: Estimation) -> str:
+    """Return the name of the method that is used unless the user names one: "rfd" where tests decide.
+
+    >>> usual_method(Estimation())
+    'soft'
+    """
+    return Soft.name if estimation.test is None else Rfd.name
 
 
 def _with_options(method: str | Method, flat: Mapping[str, Any]) -> Method:

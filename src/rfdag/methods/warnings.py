@@ -27,6 +27,7 @@ def warnings_about(evidence: Evidence, found: Found, engine: Engine, *, exhausti
                 f"{keyword('parents', 'threshold')} with {keyword('refine', False)}."
             )
         )
+    warnings += evidence.notes
     of_evidence = evidence.warnings()
     warnings += of_evidence
     # Where rows are few that is reported already, and says more.

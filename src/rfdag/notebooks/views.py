@@ -12,6 +12,7 @@ from scipy.sparse import csc_array
 
 from rfdag.bootstrapping.frequencies import Bootstrap, drawn_in_words
 from rfdag.effects.estimates import Effect, EffectRange
+from rfdag.effects.lines import OF_RANKS
 from rfdag.eliminate.trace import Trace
 from rfdag.knowledge import Knowledge
 from rfdag.knowledge.compliance import summed_up
@@ -165,6 +166,7 @@ def _model(model: LinearModel) -> str:
         "data": "in the units of the data",
         "centred": "in the units of the data, around 0",
         "standardised": "standardised, around 0",
+        "ranks": "of the Gaussian variables behind the ranks, standardised",
     }
     return cell(
         f"Linear Gaussian model of {counted(len(model.names), 'variable')}",
@@ -197,7 +199,8 @@ def _effect(effect: Effect) -> str:
     title = f"Total effect of {labels(effect.cause)} on {labels(effect.outcome)}: {number(effect.estimate)}"
     if effect.estimate == 0 and effect.standard_error == 0:
         return cell(title, line("The graph has no directed path from the one to the other.", quiet=True))
-    return cell(title, line(f"{_accuracy(effect)}adjusted for {_set(labels, effect.adjustment)}", quiet=True))
+    adjusted = line(f"{_accuracy(effect)}adjusted for {_set(labels, effect.adjustment)}", quiet=True)
+    return cell(title, adjusted, _units(effect))
 
 
 @view.register
@@ -223,7 +226,13 @@ def _effect_range(found: EffectRange) -> str:
     more = line(f"… and {left} more in <code>.possible</code>", quiet=True) if left else ""
     together = line(f"All intervals together: {number(found.lowest)} to {number(found.highest)}, given the class")
     several = len(found.possible) > 1 and any(each.effect.standard_error for each in found.possible)
-    return cell(title, table(headings, rows, numbers=3), more, together if several else "")
+    return cell(
+        title, table(headings, rows, numbers=3), more, together if several else "", _units(found.possible[0].effect)
+    )
+
+
+def _units(effect: Effect) -> str:
+    return line(OF_RANKS, quiet=True) if effect.units == "ranks" else ""
 
 
 def _accuracy(effect: Effect) -> str:

@@ -19,6 +19,16 @@ ESTIMATORS: dict[str, Estimator] = {"sample": sample, "averaged": averaged}
 class Estimation(Options):
     """What is estimated from the rows, and how. `rfdag.learn` takes each option as a keyword of its own, too."""
 
+    correlation: Literal["pearson", "normal-scores", "spearman", "kendall"] = option(
+        default="pearson",
+        meaning=(
+            'How columns are correlated. Ranks see through any monotone transformation of a column: "normal-scores" '
+            'replaces values by normal quantiles of their ranks, "spearman" and "kendall" turn rank correlations '
+            "into those of the Gaussian variables behind them. Coefficients are then in standard units of these "
+            "variables."
+        ),
+        needs=("rows",),
+    )
     precision: str = option(
         default="auto",
         meaning=(
@@ -27,6 +37,22 @@ class Estimation(Options):
             'below 1.25 rows per column where orders are judged by BIC, else "sample".'
         ),
         needs=("rows", "matrices"),
+        objects="an estimator of your own",
+    )
+    test: str | None = option(
+        default=None,
+        meaning=(
+            "A test of conditional independence that decides about edges in place of partial correlations: its name, "
+            "or your own function (i, j, given) -> p-value."
+        ),
+        objects="a function (i, j, given) -> p-value",
+    )
+    conditioning: Literal["auto", "blanket", "all"] = option(
+        default="auto",
+        meaning=(
+            'What a test conditions on: "all" other variables that remain, the paper\'s definition, or the Markov '
+            '"blanket" of one of the two, which is smaller.'
+        ),
     )
     blocks: bool | Literal["auto"] = option(
         default="auto",
@@ -39,11 +65,16 @@ class Estimation(Options):
 
     def check(self) -> None:
         """Raise for an estimator that does not exist."""
-        if self.precision != "auto" and self.precision not in ESTIMATORS:
+        if isinstance(self.precision, str) and self.precision != "auto" and self.precision not in ESTIMATORS:
             raise OptionError(
                 f"{keyword('precision')} is 'auto' or one of {listed(ESTIMATORS)}, not {self.precision!r}. (Blocks of "
                 f"columns are asked for by {keyword('blocks', True)}.)"
             )
+
+    @property
+    def by_ranks(self) -> bool:
+        """Whether columns are correlated by ranks: numbers are then those of the Gaussian variables behind them."""
+        return self.correlation != "pearson"
 
     def chosen(self, rows: int, columns: int, *, any_rows: bool) -> str:
         """Return the estimator for data of this size; ``any_rows`` tells that the method gets by with few of them."""

@@ -32,7 +32,10 @@ SKEWED, HEAVY, FEW_VALUES = 1.0, 3.0, 10
 """Skewness and excess kurtosis, beyond which a column is far from Gaussian, and values that make no continuous one."""
 Finding = tuple[str, str]
 """Whether it is "good", "warning" or "unknown", and a sentence."""
-TRANSFORM = "The tests and the BIC assume Gaussian noise; a transform such as the logarithm may help."
+TRANSFORM = (
+    "The tests and the BIC assume Gaussian noise; correlation='normal-scores', or a transform such as the logarithm, "
+    "may help."
+)
 NO_ROWS: Finding = (
     "unknown",
     "Skewness, kurtosis and the number of different values are not known: the rows were not given to the report. Pass "
@@ -79,7 +82,8 @@ def _findings(result: Result, rows: Rows | None, explained: Any, condition: floa
     return [
         *_about_size(result),
         *_about_dependence(explained, condition),
-        *(_about_shapes(rows) if rows is not None else [NO_ROWS]),
+        *_about_ranks(result),
+        *(_about_shapes(rows, result) if rows is not None else [NO_ROWS]),
     ]
 
 
@@ -120,13 +124,22 @@ def _about_dependence(explained: Any, condition: float | None) -> Iterator[Findi
             yield "good", f"No column is explained by the others to more than {NEARLY_ONE:.1%}."
 
 
-def _about_shapes(rows: Rows) -> Iterator[Finding]:
+def _about_ranks(result: Result) -> Iterator[Finding]:
+    if result.settings.estimation.by_ranks:
+        yield (
+            "good",
+            "Columns were correlated by ranks, which no increasing transformation changes. Coefficients are those of "
+            "the Gaussian variables behind the ranks, in standard deviations.",
+        )
+
+
+def _about_shapes(rows: Rows, result: Result) -> Iterator[Finding]:
     bent = int(((np.abs(rows.skewness) > SKEWED) | (rows.kurtosis > HEAVY)).sum())
-    if bent:
+    if bent and not result.settings.estimation.by_ranks:
         are = f"of {counted(len(rows.skewness), 'column')} {'is' if bent == 1 else 'are'}"
         far = f"skewness beyond ±{SKEWED:g} or excess kurtosis above {HEAVY:g}"
         yield "warning", f"{bent} {are} far from Gaussian ({far}). {TRANSFORM}"
-    else:
+    elif not bent:
         yield "good", "No column is strongly skewed or heavy-tailed."
     few = int((rows.distinct <= FEW_VALUES).sum())
     if few:
@@ -155,7 +168,8 @@ def _closest(moments: Moments) -> list[list[Any]]:
 
 def _columns(moments: Moments | None, rows: Rows | None, explained: Any, shown: Any) -> dict[str, Any]:
     columns: dict[str, Any] = {"variable": shown.tolist()}
-    if moments is not None:
+    # Ranks keep neither.
+    if moments is not None and moments.correlated == "pearson":
         columns |= {"mean": rounded(moments.means[shown]), "sd": rounded(moments.scales[shown])}
     if explained is not None:
         columns["explained"] = rounded(explained[shown])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rfdag.input.description import MATRICES
 from rfdag.methods.catalogue import BUILT_IN
+from rfdag.options import is_object, name_of
 
 if TYPE_CHECKING:
     from rfdag.knowledge import Knowledge
@@ -64,7 +65,8 @@ def rerun(result: Result, data: Any = None, given: Given | None = None) -> Rerun
         options += ["--truth", path_word(str(given.truth))]
     python = _python(result, settings, paths, known_file)
     command = command_line("learn", [path_word(path) for path in paths or ["data.csv"]], options)
-    again = Rerun(python, command if result.method.name in BUILT_IN else None, [])
+    plain = result.method.name in BUILT_IN and not objects_in(settings)
+    again = Rerun(python, command if plain else None, [])
     return again._replace(notes=_notes(result, paths, known_file, again))
 
 
@@ -121,7 +123,9 @@ def option_words(settings: Settings, *, without: Iterable[str] = ()) -> list[str
 def _notes(result: Result, paths: list[str], known_file: str, again: Rerun) -> list[str]:
     """Return what the reader has to know about code and command."""
     notes = []
-    if again.command is None:
+    own = objects_in(result.settings)
+    notes += [f"{name} stands for {name_of(value)}, an object of your own." for name, value in own.items()]
+    if result.method.name not in BUILT_IN:
         notes.append(f"The method {result.method.name!r} is not one of rfdag's own; add it before the code is run.")
     if not paths:
         standing = "data stands" if again.command is None else "data and data.csv stand"
@@ -132,6 +136,11 @@ def _notes(result: Result, paths: list[str], known_file: str, again: Rerun) -> l
     if result.knowledge is not None and known_file == KNOWLEDGE and is_read:
         notes.append(f"{KNOWLEDGE} is among the downloads of this page.")
     return notes
+
+
+def objects_in(settings: Settings) -> dict[str, Any]:
+    """Return the options whose values are objects of the user's own, which no file or command holds."""
+    return {name: value for name, value in settings.given().items() if is_object(value)}
 
 
 def _settings(result: Result) -> Settings:
@@ -146,7 +155,11 @@ def _python(result: Result, settings: Settings, paths: list[str], known_file: st
     source = "data" if not paths else repr(paths[0] if len(paths) == 1 else paths)
     options = settings.given()
     method = [repr(options.pop("method"))] if "method" in options else []
-    arguments = [source, *method, *(f"{name}={value!r}" for name, value in options.items())]
+    arguments = [
+        source,
+        *method,
+        *(f"{name}={name if is_object(value) else repr(value)}" for name, value in options.items()),
+    ]
     if not paths and result.names != tuple(range(len(result.names))):
         arguments.append(f"names={_names_as_code(result.names)}")
     lines = ["import rfdag", ""]

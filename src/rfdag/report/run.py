@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rfdag.options import OBJECT
 from rfdag.report.rerun import Given, rerun
 from rfdag.report.rows import Rows
 from rfdag.wording import bic_explained, edge_price
@@ -69,6 +70,8 @@ def _settings(result: Result) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return value[OBJECT]
     return list(value) if isinstance(value, tuple) else value
 
 

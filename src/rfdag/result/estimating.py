@@ -17,7 +17,8 @@ class Estimating:
         """Return the fitted linear Gaussian model: to sample from, to intervene on, to compute likelihoods with.
 
         Coefficients and noise variances are those of the regressions on parents (maximum likelihood), in the units of
-        the data if known; see ``model.units``.
+        the data if known; see ``model.units``. After learning by rank correlations they are those of the Gaussian
+        variables behind the ranks, in standard units.
 
         Examples
         --------
@@ -42,7 +43,9 @@ class Estimating:
         """Return the total effect of one variable on another, estimated with an adjustment set read off the DAG.
 
         It is the coefficient of the cause when the outcome is regressed on it and on the adjustment set, in the units
-        of the data, and exactly 0 when the DAG has no directed path from cause to outcome.
+        of the data, and exactly 0 when the DAG has no directed path from cause to outcome. After learning by rank
+        correlations it is the effect of the Gaussian variable behind the cause on that behind the outcome, in standard
+        deviations (``units`` is then "ranks"), and its standard error is only approximate.
 
         Parameters
         ----------

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rfdag.result.result import Result
 
 Floats = NDArray[np.float64]
-Units = Literal["data", "centred", "standardised"]
+Units = Literal["data", "centred", "standardised", "ranks"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,6 +41,8 @@ class LinearModel(ShownInNotebooks):
     units
         "data": in the units of the data. "centred": likewise, but with mean 0, as the means are unknown (for example
         from a covariance matrix). "standardised": mean 0 and standard deviation 1, as only correlations are known.
+        "ranks": those of the Gaussian variables behind the ranks, with mean 0 and standard deviation 1, after learning
+        by rank correlations.
     """
 
     names: tuple[Hashable, ...]
@@ -59,7 +61,9 @@ class LinearModel(ShownInNotebooks):
             )
         intercepts = np.zeros(len(result.names))
         units: Units = "standardised" if result.input == "correlation" else "centred"
-        if result.input == "data" and result.means is not None:
+        if result.settings.estimation.by_ranks:
+            units = "ranks"
+        elif result.input == "data" and result.means is not None:
             intercepts, units = result.means - result.means @ weights, "data"
         return cls(result.names, LinearSEM(weights, variances), intercepts, units)
 
@@ -121,8 +125,10 @@ class LinearModel(ShownInNotebooks):
         """Return the log-density of every row: of an array in the order of ``names``, or of a frame with these columns.
 
         Under an intervention it is the density of the other variables, and −∞ for a row in which a variable does not
-        have the value it was set to.
+        have the value it was set to. A model by ranks has none: it does not know how columns follow from the Gaussian
+        variables behind them.
         """
+        self.require_density()
         values = self._aligned(data)
         residuals = values - np.asarray(values @ self.sem.weights) - self.intercepts
         free = self.sem.variances > 0
@@ -131,6 +137,15 @@ class LinearModel(ShownInNotebooks):
         densities: Floats = -0.5 * (constant + (residuals[:, free] ** 2 / variances).sum(axis=1))
         densities[(residuals[:, ~free] != 0).any(axis=1)] = -np.inf
         return densities
+
+    def require_density(self) -> None:
+        """Raise if the model cannot tell the density of rows in the units of the data."""
+        if self.units == "ranks":
+            raise OptionError(
+                "This model was learnt by rank correlations. It describes the Gaussian variables behind the ranks, in "
+                "standard units, and gives rows in the units of the data no density. Learn with "
+                f"{keyword('correlation', 'pearson')} for that, or compare results by Result.score."
+            )
 
     def log_likelihood(self, data: Any) -> float:
         """Return the log-likelihood of the rows together: the sum of `log_density`.

@@ -47,7 +47,8 @@ SAVE_MOMENTS_UP_TO = 200
 class Edge(NamedTuple):
     """One edge of the DAG.
 
-    ``coefficient`` is that of the regression of the target on all its parents, in the units of the data, and
+    ``coefficient`` is that of the regression of the target on all its parents, in the units of the data (by rank
+    correlations: in standard deviations of the Gaussian variables behind the ranks), and
     ``partial_correlation`` that of the two given the other parents; None for an oracle. ``gain`` is by how much the
     BIC would be worse without the edge, at the price of an edge that the result was learnt with; None on exact input.
     ``directed`` is False if the edge is undirected in the Markov equivalence class.
@@ -99,7 +100,8 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
     knowledge
         The prior knowledge that the run was given; None if there was none.
     means
-        Means of the variables, in the order of the columns; zeros for matrices, None for an oracle.
+        Means of the variables, in the order of the columns; zeros for matrices and rank correlations, None for an
+        oracle.
     interrupted
         Whether Ctrl-C ended the search before it was done; the result is then the best found until that moment.
     """
@@ -205,7 +207,10 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
 
     @property
     def coefficients(self) -> NDArray[np.float64] | None:
-        """Regression coefficients (row → column) in the units of the data; None for oracles and sparse estimates."""
+        """Regression coefficients (row → column) in the units of the data; None for oracles and sparse estimates.
+
+        By rank correlations they are in standard deviations of the Gaussian variables behind the ranks.
+        """
         return None if self._regressions is None else self._regressions.coefficients
 
     @property

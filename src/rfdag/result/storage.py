@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FORMAT = "rfdag-result"
 VERSION = 3
 ARRAYS = ("factor", "means", "scales", "partial")
-NUMBERS = ("kind", "tolerance", "ddof")
+NUMBERS = ("kind", "tolerance", "ddof", "correlated")
 Content = TypeVar("Content")
 
 
@@ -217,4 +217,6 @@ def _decode_moments(
         raise KeyError(f"moments lack {listed(sorted(missing))}")
     arrays: dict[str, Any] = {name: content.get(name) for name in ARRAYS}
     arrays = {name: None if array is None else np.array(array) for name, array in arrays.items()}
+    # Files of earlier versions know of no other correlation.
+    content = {"correlated": "pearson"} | content
     return Moments(names=names, n_samples=n_samples, **arrays, **{name: content[name] for name in NUMBERS})

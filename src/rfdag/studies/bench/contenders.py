@@ -45,8 +45,8 @@ class Contender:
     call: str
     """The call, for people."""
     answer: Answer
-    best: bool = False
-    """Whether this is a variant with the penalty that suits very few rows, run only where a workload asks for it."""
+    group: str = ""
+    """The group of workloads that it is for, if it is not for all of them: on others it is run only where named."""
 
 
 @dataclass(frozen=True)
@@ -60,14 +60,14 @@ class Tuned:
     """The call, for people; {value} and {half} are where the value and half of it stand."""
     answer: Callable[[float], Answer]
 
-    def at(self, value: float, name: str = "", *, best: bool = False) -> Contender:
+    def at(self, value: float, name: str = "", *, group: str = "") -> Contender:
         """Return the contender with that value, under a name of its own if given.
 
         >>> TUNED["causal-learn-ges"].at(2.0).call
         'ges(X, lambda_value=1.0)'
         """
         call = self.call.format(value=value, half=value / 2)
-        return Contender(name or self.name, self.home, self.package, call, self.answer(value), best)
+        return Contender(name or self.name, self.home, self.package, call, self.answer(value), group)
 
 
 def main() -> None:
@@ -332,9 +332,16 @@ CONTENDERS = {
         TUNED["causaldag-min-degree"].at(ALPHA),
         Contender("causaldag-pc", "causaldag", "causaldag", "pcalg(nodes, Fisher's z at 0.001)", _causaldag_pc),
         Contender("direct-lingam", "lingam", "lingam", "DirectLiNGAM().fit(X)", _direct_lingam),
-        TUNED["rfdag-20"].at(1.0, "rfdag-20-penalty-1", best=True),
-        TUNED["flop-20"].at(1.0, "flop-20-penalty-1", best=True),
-        TUNED["tetrad-boss"].at(1.0, "tetrad-boss-penalty-1", best=True),
+        *(
+            Contender(
+                f"rfdag-{name}", "rfdag", "rfdag", f'learn(X, correlation="{name}")', _rfdag(correlation=name),
+                group="monotone",
+            )
+            for name in ("normal-scores", "spearman", "kendall")
+        ),
+        TUNED["rfdag-20"].at(1.0, "rfdag-20-penalty-1", group="small"),
+        TUNED["flop-20"].at(1.0, "flop-20-penalty-1", group="small"),
+        TUNED["tetrad-boss"].at(1.0, "tetrad-boss-penalty-1", group="small"),
     )
 }
 # fmt: on

@@ -81,13 +81,15 @@ class Settings:
     """
 
 
-def chosen(names: Iterable[str] | None) -> list[Contender]:
-    """Return the contenders of that name or environment; all that every workload has for None.
+def chosen(names: Iterable[str] | None, group: str = "") -> list[Contender]:
+    """Return the contenders of that name or environment, those for one group of workloads included; all for None.
 
     >>> [contender.name for contender in chosen(["flopsearch", "ges"])]
     ['flop-0', 'flop-20', 'ges']
+    >>> [contender.name for contender in chosen(["flopsearch"], "small")]
+    ['flop-0', 'flop-20', 'flop-20-penalty-1']
     """
-    usual = [contender for contender in CONTENDERS.values() if not contender.best]
+    usual = [contender for contender in CONTENDERS.values() if contender.group in ("", group)]
     if names is None:
         return usual
     found: dict[str, Contender] = {}
@@ -114,15 +116,13 @@ def compare(
 ) -> dict[str, list[Cell]]:
     """Run contenders on every graph of every workload; return the cells by workload.
 
-    Without ``names``, all contenders run, and where a workload asks for them their variants for few rows. Those
-    without an environment are not run. Cells that the ledger has are not run again. ``done`` is called after each
-    workload.
+    Without ``names``, all contenders run, those for one group of workloads only there. Those without an environment are
+    not run. Cells that the ledger has are not run again. ``done`` is called after each workload.
     """
     found: dict[str, list[Cell]] = {}
     plan = []
     for workload in workloads:
-        variants = [each for each in CONTENDERS.values() if each.best] if names is None and workload.best else []
-        wanted = [*chosen(names), *variants]
+        wanted = chosen(names, workload.group)
         absent = missing(wanted, settings.peers) if settings.fresh else []
         plan.append((workload, [contender for contender in wanted if contender not in absent]))
     total = sum((settings.graphs or workload.graphs) * len(present) for workload, present in plan)

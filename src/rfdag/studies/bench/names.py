@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-GROUPS = ("quick", "sparse", "dense", "few-rows", "small", "robust", "networks", "sachs")
+GROUPS = ("quick", "sparse", "monotone", "dense", "few-rows", "small", "robust", "networks", "sachs")
 WORKLOADS = (
     "quick",
     "degree8-p100-n1000",
     "degree8-p200-n1000",
     "degree8-p60-n300",
+    "monotone-p100-n1000",
+    "untransformed-p100-n1000",
+    "monotone-p200-n1000",
+    "untransformed-p200-n1000",
+    "monotone-p60-n300",
+    "untransformed-p60-n300",
     "dense-p20-n400",
     "dense-p40-n800",
     "dense-p60-n1200",
@@ -54,6 +60,9 @@ CONTENDERS = (
     "causaldag-min-degree",
     "causaldag-pc",
     "direct-lingam",
+    "rfdag-normal-scores",
+    "rfdag-spearman",
+    "rfdag-kendall",
     "rfdag-20-penalty-1",
     "flop-20-penalty-1",
     "tetrad-boss-penalty-1",

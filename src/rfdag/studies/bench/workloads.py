@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from rfdag import datasets
 from rfdag.errors import OptionError
 from rfdag.graphs.dag import Graph
 from rfdag.simulate import LinearSEM, linear_sem, random_dag, sample, scale_free_dag, standardise
+from rfdag.studies.bench.transforms import monotone
 
 Floats = NDArray[np.float64]
 Generator = np.random.Generator
@@ -45,12 +46,12 @@ class Workload:
     n: int
     source: Callable[[Generator], Drawn]
     graphs: int = GRAPHS
-    best: bool = False
-    """Whether contenders are run with the penalty that suits very few rows, too."""
+    same_as: str = ""
+    """The workload with the same graphs and draws, if they are those of another."""
 
     def draw(self, seed: int, graph: int) -> Drawn:
         """Return the rows of one graph, columns shuffled and standardised, so that place and scale tell nothing."""
-        generator = simulation_generator(self.name, seed, graph)
+        generator = simulation_generator(self.same_as or self.name, seed, graph)
         true, rows = self.source(generator)
         places = generator.permutation(rows.shape[1])
         rows = rows[:, places]
@@ -98,7 +99,7 @@ def _drawn_from(n: int, model: Callable[[Generator], LinearSEM]) -> Callable[[Ge
     return source
 
 
-def _erdos_renyi(name: str, group: str, p: int, n: int, *, best: bool = False, **size: float) -> Workload:
+def _erdos_renyi(name: str, group: str, p: int, n: int, **size: float) -> Workload:
     def model(generator: Generator) -> LinearSEM:
         return linear_sem(random_dag(p, rng=generator, **size), generator)  # type: ignore[arg-type]
 
@@ -106,7 +107,23 @@ def _erdos_renyi(name: str, group: str, p: int, n: int, *, best: bool = False, *
         family = f"degree {size['degree']:g}"
     else:
         family = "density 1/2" if size["density"] == 0.5 else "density 2/p"
-    return Workload(f"{name}-p{p}-n{n}", group, family, p, n, _drawn_from(n, model), best=best)
+    return Workload(f"{name}-p{p}-n{n}", group, family, p, n, _drawn_from(n, model))
+
+
+def _monotone(name: str, p: int, n: int) -> Iterator[Workload]:
+    """Yield a sparse workload with every column transformed, and beside it the same as drawn, to compare with."""
+    plain = _erdos_renyi(name, "monotone", p, n, degree=8)
+
+    def source(generator: Generator) -> Drawn:
+        # A generator of its own, so that what is drawn after the rows stays the same.
+        (own,) = generator.spawn(1)
+        drawn = plain.source(generator)
+        return Drawn(drawn.true, monotone(drawn.rows, own))
+
+    family = "degree 8, columns transformed"
+    yield Workload(f"monotone-p{p}-n{n}", "monotone", family, p, n, source, same_as=plain.name)
+    family = "degree 8, the same as drawn"
+    yield Workload(f"untransformed-p{p}-n{n}", "monotone", family, p, n, plain.source, same_as=plain.name)
 
 
 def _robust(name: str, family: str, model: Callable[[Generator], LinearSEM]) -> Workload:
@@ -157,12 +174,14 @@ def _all() -> Iterable[Workload]:
     yield Workload(QUICK, QUICK, quick.family, quick.p, quick.n, quick.source, graphs=1)
     for p, n in ((100, 1000), (200, 1000), (60, 300)):
         yield _erdos_renyi("degree8", "sparse", p, n, degree=8)
+    for p, n in ((100, 1000), (200, 1000), (60, 300)):
+        yield from _monotone("degree8", p, n)
     for p, rows_a_variable in (*((p, 20) for p in (20, 40, 60, 80, 100)), (50, 60), (100, 60), (50, 10)):
         yield _erdos_renyi("dense", "dense", p, rows_a_variable * p, density=0.5)
     for n in (100, 200):
         yield _erdos_renyi("degree4", "few-rows", 200, n, degree=4)
-    yield _erdos_renyi("dense", "small", 20, 40, density=0.5, best=True)
-    yield _erdos_renyi("sparse", "small", 20, 40, density=0.1, best=True)
+    yield _erdos_renyi("dense", "small", 20, 40, density=0.5)
+    yield _erdos_renyi("sparse", "small", 20, 40, density=0.1)
     for m in (2, 4):
         yield _robust(f"scale-free{m}", f"scale-free, m = {m}", functools.partial(_scale_free, m))
     yield _robust("iscm", "degree 8, internally standardised", _internally_standardised)

@@ -1,0 +1,77 @@
+# mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"
+"""Compiled loops of Kendall's rank correlation: pairs of rows that two columns order differently (Knight, 1966)."""
+
+import numpy as np
+
+from rfdag.runtime.compilation import kernel
+
+RUN = 16
+"""Numbers that are sorted by insertion before runs are merged."""
+
+
+@kernel()
+def discordances(codes, order, first, swaps, joint):
+    """Store for each later column how many pairs of rows it orders otherwise than ``first``, and ties of both.
+
+    ``codes`` (p × n) are ranks as whole numbers, equal ones for ties; ``order`` (p × n) sorts each column. Pairs that
+    are tied in either column do not count as ordered otherwise.
+    """
+    p, n = codes.shape
+    along = order[first]
+    base = codes[first]
+    y, room = np.empty(n, codes.dtype), np.empty(n, codes.dtype)
+    for other in range(first + 1, p):
+        column = codes[other]
+        for t in range(n):
+            y[t] = column[along[t]]
+        ties = 0
+        begin = 0
+        while begin < n:
+            end = begin + 1
+            while end < n and base[along[end]] == base[along[begin]]:
+                end += 1
+            if end - begin > 1:
+                y[begin:end].sort()
+                equal = 1
+                for t in range(begin + 1, end):
+                    if y[t] == y[t - 1]:
+                        ties += equal
+                        equal += 1
+                    else:
+                        equal = 1
+            begin = end
+        joint[other] = ties
+        swaps[other] = _inversions(y, room)
+
+
+@kernel()
+def _inversions(y, room):
+    """Return how many pairs of y stand in the wrong order; y is overwritten."""
+    n = len(y)
+    count = 0
+    for begin in range(0, n, RUN):
+        for t in range(begin + 1, min(begin + RUN, n)):
+            value = y[t]
+            at = t
+            while at > begin and y[at - 1] > value:
+                y[at] = y[at - 1]
+                at -= 1
+            y[at] = value
+            count += t - at
+    width = RUN
+    source, target = y, room
+    while width < n:
+        for begin in range(0, n, 2 * width):
+            middle, end = min(begin + width, n), min(begin + 2 * width, n)
+            left, right = begin, middle
+            for t in range(begin, end):
+                if left < middle and (right >= end or source[left] <= source[right]):
+                    target[t] = source[left]
+                    left += 1
+                else:
+                    target[t] = source[right]
+                    right += 1
+                    count += middle - left
+        source, target = target, source
+        width *= 2
+    return count
