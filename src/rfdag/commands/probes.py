@@ -34,6 +34,7 @@ KERNELS = (
     "orders.kernels.fits",
     "orders.kernels.moves",
     "evidence.kernels.independence",
+    "evidence.kernels.kendall",
 )
 VARIABLES = (
     "OMP_NUM_THREADS",

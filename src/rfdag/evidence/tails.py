@@ -36,6 +36,9 @@ named none of the ordinary columns.
 ROWS_LOOKED_AT = 10_000
 """Rows, spread over all, that the middle half is taken from."""
 
+CELLS_AT_ONCE = 2**15
+"""Numbers of which percentiles are taken at once."""
+
 TWO_VALUED = 1e-9
 """Relative distance of a variance from that of a column with two values, up to which it counts as one."""
 
@@ -76,7 +79,7 @@ def warnings_about_tails(
     heavy = shares > unlikely_share(n, len(names))
     if middles is not None and n >= LEAST_ROWS_THEN:
         # A column of which more than half is one value has no middle to compare with.
-        heavy |= (middles > 0) & (deviations > TIMES_THE_MIDDLE * middles) & (shares > LEAST_SHARE_THEN)
+        heavy |= (middles > 0) & (deviations / TIMES_THE_MIDDLE > middles) & (shares > LEAST_SHARE_THEN)
     heavy &= ~_two_valued(n, lowest, highest, means, deviations)
     if not heavy.any():
         return ()
@@ -103,12 +106,16 @@ def middle_deviations(values: NDArray[Any]) -> Floats:
     >>> middle_deviations(np.random.default_rng(0).normal(size=(9000, 2))).round(1)
     array([1., 1.])
     """
-    n = len(values)
-    some = values[:: -(-n // ROWS_LOOKED_AT)]
-    # Halves, since a difference of the largest numbers would overflow.
-    low, high = np.percentile(np.asarray(some, np.float64) / 2, [25, 75], axis=0)
-    width: Floats = (high - low) / (ndtri(0.75) - ndtri(0.25)) * 2
-    return width
+    some = values[:: -(-len(values) // ROWS_LOOKED_AT)]
+    # Some columns at a time, since percentiles take a copy of them.
+    step = max(1, CELLS_AT_ONCE // len(some))
+    widths: Floats = np.empty(values.shape[1])
+    for first in range(0, len(widths), step):
+        # Halves, since a difference of the largest numbers would overflow.
+        part = np.asarray(some[:, first : first + step], np.float64) / 2
+        low, high = np.percentile(part, [25, 75], axis=0, overwrite_input=True)
+        widths[first : first + step] = (high - low) / (ndtri(0.75) - ndtri(0.25)) * 2
+    return widths
 
 
 def shares_of_one_row(n: int, lowest: NDArray[Any], highest: NDArray[Any], means: Floats, deviations: Floats) -> Floats:

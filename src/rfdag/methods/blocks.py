@@ -135,8 +135,8 @@ class Blocks(Evidence):
         # Some columns at a time, since deviations take a copy of them.
         parts = [self.values[:, first : first + TILE] for first in range(0, len(self.names), TILE)]
         deviations = np.concatenate([part.std(axis=0, ddof=1, dtype=np.float64) for part in parts])
-        middles = np.concatenate([middle_deviations(part) for part in parts])
-        return warnings_about_tails(self.names, self.n_samples, lowest, highest, self.means, deviations, middles)
+        facts = lowest, highest, self.means, deviations, middle_deviations(self.values)
+        return warnings_about_tails(self.names, self.n_samples, *facts)
 
 
 def _require_fit(largest: int, method: Method) -> None:

@@ -1,4 +1,3 @@
-# mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"
 """Compiled loops of Kendall's rank correlation: pairs of rows that two columns order differently (Knight, 1966)."""
 
 import numpy as np
