@@ -212,3 +212,17 @@ def all_dags(p):
             for (i, j), edge in zip(pairs, chosen, strict=True):
                 dag[order[i], order[j]] = edge
             yield dag
+
+
+def lasso(S, j, others, strength, sweeps=20_000):
+    """Coefficients of j on others that minimise ½ βᵀSβ − S_jβ + λ‖β‖₁, one coordinate after the other."""
+    beta = np.zeros(len(others))
+    gram, target = S[np.ix_(others, others)], S[others, j]
+    for _ in range(sweeps):
+        before = beta.copy()
+        for i in range(len(others)):
+            rest = target[i] - gram[i] @ beta + gram[i, i] * beta[i]
+            beta[i] = np.sign(rest) * max(abs(rest) - strength, 0) / gram[i, i]
+        if np.abs(beta - before).max(initial=0) < 1e-15:
+            break
+    return beta

@@ -92,7 +92,7 @@ class Sampling(Options):
                 f"A run of this bootstrap counts for {worth} of the {rows} rows. {problem.message.template}"
             ) from None
         different = round(rows * (1 - math.exp(-1)))
-        inverted = estimation.chosen(worth, columns, any_rows=method.any_rows) == "sample"
+        inverted = estimation.chosen(worth, columns, any_rows=method.any_rows).name == "sample"
         if self.sampling == "resample" and different < tuning.FEW_ROWS_PER_COLUMN * columns and inverted:
             raise DataError(
                 f"Of {rows} rows drawn with replacement about {different} are distinct, too few for partial "

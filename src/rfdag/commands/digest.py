@@ -58,6 +58,8 @@ def _tell_pipe(console: Console, result: Result, files: Sequence[Path], warnings
     _tell_order(console, result.order, ORDER_SHOWN)
     _tell_edges(console, result, result.edges[:EDGES_SHOWN])
     _tell_path(console, result)
+    if result.estimator is not None:
+        console.print(f"\n[bold]Estimator[/bold]: {escape(str(result.estimator))}", highlight=False)
     if result.compliance:
         console.print(f"\n[bold]Knowledge[/bold]: {escape(summed_up(result.compliance))}", highlight=False)
     if result.score is not None:
@@ -181,6 +183,8 @@ def _summary(result: Result, warnings: Sequence[str]) -> Iterator[tuple[str, str
                 " ".join((_short(edge.source), _arrow(edge), _short(edge.target))) for edge in strongest(edges)[:3]
             ),
         )
+    if result.estimator is not None:
+        yield "Estimator", escape(str(result.estimator))
     if result.compliance:
         yield "Knowledge", escape(summed_up(result.compliance))
     if result.score is not None:

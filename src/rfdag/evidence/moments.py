@@ -7,17 +7,18 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import cholesky, lapack, qr, solve_triangular
+from scipy.linalg import cholesky, lapack, solve_triangular
 
 from rfdag.eliminate.engines.dense import DenseEngine
 from rfdag.eliminate.engines.engine import Engine
 from rfdag.eliminate.kernels import dense as kernels
 from rfdag.eliminate.thresholds import FisherZ, Tolerance
 from rfdag.errors import DataError, MatrixError, Message, OptionError, as_column, as_columns, keyword
+from rfdag.evidence.columns import ByColumns, ColumnsIndependence
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.independence import ExactIndependence, Independence, SampleIndependence
 from rfdag.evidence.local import SharedMoments
@@ -35,6 +36,7 @@ from rfdag.evidence.matrices import (
     roots_of_diagonal,
     triangle_of,
 )
+from rfdag.evidence.regressions import Regressions, regressions_on
 from rfdag.evidence.row_factor import RowFactor, rows_at_once
 from rfdag.evidence.spread import check_spread, origins_and_units, shifted
 from rfdag.evidence.summary import Summary
@@ -42,18 +44,6 @@ from rfdag.evidence.tails import middle_deviations, warnings_about_tails
 from rfdag.input.checks import checked_names
 
 Floats = NDArray[np.float64]
-
-
-class Regressions(NamedTuple):
-    """Every variable regressed on its parents.
-
-    ``coefficients`` (row → column) and ``variances``, those of the residuals, are in the units of the data;
-    ``partial_correlations`` (row → column) are those of parent and child given the other parents; None where unknown.
-    """
-
-    coefficients: Floats
-    variances: Floats
-    partial_correlations: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +87,10 @@ class Moments(Evidence):
     """Rows that estimated partial correlations are worth; None where they are the sample's own."""
     remarks: tuple[str, ...] = ()
     """What the user should know of estimated partial correlations."""
+    regularisation: float | None = field(default=None, repr=False)
+    """The strength of a regularised estimate."""
+    by_columns: ByColumns | None = field(default=None, repr=False)
+    """How columns of an estimate are made again after a removal; None where a rank-one step updates it."""
     correlated: str = "pearson"
     """How columns were correlated; by ranks, variables have mean 0 and standard deviation 1."""
     notes: tuple[str, ...] = ()
@@ -227,6 +221,12 @@ class Moments(Evidence):
         return self
 
     @property
+    def rows(self) -> int:
+        """The number of rows of moments that are those of a sample."""
+        assert self.n_samples is not None
+        return self.n_samples
+
+    @property
     def correlation(self) -> Floats:
         """The correlation matrix."""
         correlation = self.factor.T @ self.factor
@@ -292,8 +292,11 @@ class Moments(Evidence):
         np.fill_diagonal(partial, 1.0)
         return partial
 
-    def estimated(self, partial: Floats, worth: int, remarks: tuple[str, ...] = ()) -> Self:
-        """Return the same moments with other partial correlations, the rows that these are worth, and warnings."""
+    def estimated(self, partial: Floats, worth: int, remarks: tuple[str, ...] = (), **how: Any) -> Self:
+        """Return the same moments with other partial correlations, the rows that these are worth, and warnings.
+
+        ``how`` sets ``regularisation`` and ``by_columns``, where the estimate has them.
+        """
         p = len(self.names)
         if np.shape(partial) != (p, p) or not np.isfinite(partial).all():
             raise OptionError(f"An estimate of partial correlations is a finite matrix of shape ({p}, {p}).")
@@ -301,10 +304,12 @@ class Moments(Evidence):
             raise OptionError(
                 f"The estimate is worth {worth} rows; tests of {p} variables given all others need at least {p + 2}."
             )
-        return replace(self, partial=partial, worth=worth, remarks=remarks)
+        return replace(self, partial=partial, worth=worth, remarks=remarks, **how)
 
     def engine(self, *, alpha: float, pairs: Pairs, threads: int) -> Engine:
-        """Return the dense engine, ready to eliminate."""
+        """Return the engine, ready to eliminate: the dense one, or that of an estimate made by columns."""
+        if self.by_columns is not None:
+            return self.by_columns.engine(pairs)
         return DenseEngine(self.partial_correlations(), **self.state(alpha, pairs), threads=threads)
 
     def state(self, alpha: float, pairs: Pairs) -> dict[str, Any]:
@@ -334,6 +339,8 @@ class Moments(Evidence):
         """Return tests of partial correlations: Fisher's at level ``alpha``, or against the tolerance if exact."""
         if self.n_samples is None:
             return ExactIndependence(self.factor, self.tolerance)
+        if self.by_columns is not None:
+            return ColumnsIndependence(*self.by_columns)
         return SampleIndependence(self.correlation, self.n_samples, alpha)
 
     def warnings(self) -> tuple[str, ...]:
@@ -366,25 +373,9 @@ class Moments(Evidence):
         The variances of data are maximum-likelihood estimates, which divide by n; those of a matrix add up to the
         matrix.
         """
-        p = len(self.names)
-        coefficients, partial = np.zeros((p, p)), np.zeros((p, p))
-        variances = np.empty(p)
-        for child in range(p):
-            parents = np.flatnonzero(dag[:, child])
-            q, r = qr(self.factor[:, parents], mode="economic") if len(parents) else (None, None)
-            target = self.factor[:, child]
-            residual = target
-            if q is not None:
-                projected = q.T @ target
-                slopes = coefficients[parents, child] = solve_triangular(r, projected)
-                residual = target - q @ projected
-                # A parent explains slope² / ‖row of R⁻¹‖² more than the others do.
-                size = np.sqrt((solve_triangular(r, np.eye(len(parents))) ** 2).sum(axis=1))
-                own = slopes / size
-                partial[parents, child] = own / np.sqrt(residual @ residual + own**2)
-            variances[child] = residual @ residual
-        coefficients *= self.scales / self.scales[:, None]
-        return Regressions(coefficients, variances * self.variances, partial)
+        found = regressions_on(dag, self.factor)
+        coefficients = found.coefficients * (self.scales / self.scales[:, None])
+        return Regressions(coefficients, found.variances * self.variances, found.partial_correlations)
 
 
 def sample_of(evidence: Evidence) -> tuple[Moments, int]:

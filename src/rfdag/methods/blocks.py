@@ -22,7 +22,8 @@ from rfdag.eliminate import Elimination, Engine, LostPrecision, Trace
 from rfdag.errors import Message, OptionError, keyword
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.independence import Independence
-from rfdag.evidence.moments import Moments, Regressions
+from rfdag.evidence.moments import Moments
+from rfdag.evidence.regressions import Regressions
 from rfdag.evidence.screening import TILE, find_blocks
 from rfdag.evidence.tails import middle_deviations, warnings_about_tails
 from rfdag.graphs.sparse import same_pattern

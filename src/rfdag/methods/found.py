@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.eliminate import Elimination
-from rfdag.evidence.moments import Regressions
+from rfdag.evidence.regressions import Regressions
 from rfdag.graphs.dag import Graph
 from rfdag.orders.path import PathPoint
 from rfdag.orders.portfolio import Attempt
 from rfdag.orders.scores import ScoredOrder
+from rfdag.precision.estimator import UsedEstimator
 
 INTERRUPTED = "The search was interrupted; this is the best order found until then."
 CUT_SHORT = "The covered-edge search ended before it had seen all DAGs; a sparser one may exist."
@@ -42,6 +43,8 @@ class Found:
         Whether the user ended the search before it was done.
     regressions
         Those that came along with the search; None if they are computed from the moments.
+    estimator
+        Which estimator of partial correlations was used, and why; None where nothing was estimated.
     """
 
     order: NDArray[np.int64]
@@ -53,6 +56,7 @@ class Found:
     warnings: tuple[str, ...] = ()
     interrupted: bool = False
     regressions: Regressions | None = None
+    estimator: UsedEstimator | None = None
 
     @property
     def score(self) -> float | None:

@@ -121,7 +121,8 @@ class Judged(Method):
         """Return γ of the BIC that the search begins with."""
         if self.gamma != "auto":
             return self.gamma
-        few = estimation.chosen(rows, columns, any_rows=self.any_rows) == "averaged"
+        regularised = estimation.chosen(rows, columns, any_rows=self.any_rows).name != "sample"
+        few = regularised and estimation.few(rows, columns)
         return tuning.FEW_ROWS_GAMMA if few else 0.0
 
     def scored(

@@ -79,6 +79,11 @@ class Method(Options):
         """Whether wider beams may follow."""
         return False
 
+    @property
+    def by_columns(self) -> bool:
+        """Whether columns of an estimate can be made again after a removal: if it follows one elimination at a time."""
+        return False
+
     def with_beam(self, width: int) -> Self:
         """Return the same method with beams of this width, where it has any."""
         return self
@@ -109,7 +114,7 @@ class Method(Options):
 
     def require_rows(self, rows: int, columns: int, estimation: Estimation) -> None:
         """Raise unless there are rows enough for what the method tests."""
-        if not self.any_rows and estimation.chosen(rows, columns, any_rows=False) == "sample":
+        if not self.any_rows and estimation.chosen(rows, columns, any_rows=False).name == "sample":
             FisherZ(rows, self.alpha).require(columns)
         elif rows < tuning.LEAST_ROWS:
             raise DataError(
@@ -128,6 +133,11 @@ class Method(Options):
             raise OptionError(
                 f"{keyword('time_limit')}: sparse input is eliminated once, to the end. Leave it out, or pass "
                 ".toarray()."
+            )
+        if self.by_columns and "alpha" in self.given() and run.estimation.by_columns:
+            raise OptionError(
+                f"{keyword('alpha')} is the level of a test, and {keyword('precision', run.estimation.precision)} "
+                f"decides about edges by its strength: pass {keyword('regularisation', ...)} instead."
             )
         for given in (self, run.estimation):
             for need, sentence in UNMET.items():
@@ -149,7 +159,9 @@ class Method(Options):
             found = self.refined(found, evidence, run)
             run.clock.lap("refinement")
         return replace(
-            found, warnings=(*warnings_about(evidence, found, engine, exhaustive=self.exhaustive), *found.warnings)
+            found,
+            warnings=(*warnings_about(evidence, found, engine, exhaustive=self.exhaustive), *found.warnings),
+            estimator=run.used_estimator(evidence, self),
         )
 
     @abstractmethod

@@ -18,6 +18,7 @@ from rfdag.evidence.gpu import bytes_of_moments
 from rfdag.methods.method import Method
 from rfdag.methods.settings import Settings
 from rfdag.orders import tuning
+from rfdag.precision.nodewise import Nodewise
 from rfdag.runtime.device import require_device, require_memory
 from rfdag.runtime.memory import TRIFLE, available_memory, beam_fits, bytes_of_beam, require_beam
 from rfdag.runtime.threads import one_blas_thread
@@ -89,6 +90,7 @@ class Preflight:
         """Raise unless the rows are enough and the run fits; say what to expect of a long one."""
         settings = self._settings
         settings.method.require_rows(rows, columns, settings.estimation)
+        self._require_patience(rows, columns)
         if settings.running.device != "cpu":
             width = settings.method.beam_width
             require_memory(columns, width, lambda p, width: bytes_on_device(settings.method, rows, p, width))
@@ -98,6 +100,21 @@ class Preflight:
         if expected.seconds >= tuning.SECONDS_WORTH_ANNOUNCING:
             logger.info(str(expected))
             self._say(str(expected))
+
+    def _require_patience(self, rows: int, columns: int) -> None:
+        """Raise for an estimator that would take hours."""
+        settings = self._settings
+        chosen = settings.estimation.chosen(rows, columns, any_rows=settings.method.any_rows)
+        seconds = chosen.seconds(columns, self._threads)
+        if seconds > tuning.MOST_SECONDS_OF_ESTIMATE:
+            most = columns
+            while chosen.seconds(most, self._threads) > tuning.MOST_SECONDS_OF_ESTIMATE:
+                most = int(0.9 * most)
+            raise OptionError(
+                f"{keyword('precision', chosen.name)} would take about {_spoken(seconds)} for {columns} columns. Pass "
+                f"{keyword('precision', 'nodewise')}, which takes {_spoken(Nodewise().seconds(columns, 1))}, or at most "
+                f"{most} columns."
+            )
 
 
 def bytes_on_device(method: Method, rows: int, p: int, width: int) -> float:
@@ -131,6 +148,10 @@ def estimate(rows: int, columns: int, settings: Settings, threads: int = 1) -> E
         Part("moments", 4 * matrix, tuning.SECONDS_PER_ROW_AND_PAIR * rows * columns**2 / at_once),
         Part("precision", tuning.MATRICES_OF_ELIMINATION * matrix, tuning.SECONDS_PER_PRECISION * cube / at_once),
     ]
+    chosen = settings.estimation.chosen(rows, columns, any_rows=method.any_rows)
+    estimating = chosen.seconds(columns, threads)
+    if estimating:
+        parts.append(Part(chosen.name, tuning.MATRICES_OF_ELIMINATION * matrix, estimating))
     scoring = (tuning.MATRICES_OF_ELIMINATION + tuning.MATRICES_OF_SCORED_ORDER) * matrix
     if method.beam_width:
         states, most = _states(columns, method)

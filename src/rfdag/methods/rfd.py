@@ -30,6 +30,11 @@ class Counting(Refinable):
     )
 
     @property
+    def by_columns(self) -> bool:
+        """Whether columns of an estimate can be made again after a removal."""
+        return True
+
+    @property
     def scope(self) -> Pairs:
         """Which pairs count as removed or filled."""
         return self.pairs

@@ -11,8 +11,8 @@ from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.moments import sample_of
 from rfdag.knowledge import Knowledge
 from rfdag.knowledge.constraints import Constraints
-from rfdag.precision.estimation import ESTIMATORS, Estimation
-from rfdag.precision.estimator import Request
+from rfdag.precision.estimation import Estimation
+from rfdag.precision.estimator import Request, UsedEstimator
 from rfdag.runtime.deadline import Clock, Deadline
 from rfdag.runtime.progress import Progress
 
@@ -27,6 +27,10 @@ class Priced(Protocol):
     @property
     def any_rows(self) -> bool:
         """Whether it gets by with fewer rows than columns."""
+
+    @property
+    def by_columns(self) -> bool:
+        """Whether columns of an estimate can be made again after a removal."""
 
     def starting_gamma(self, rows: int, columns: int, estimation: Estimation) -> float:
         """Return γ of the BIC."""
@@ -74,7 +78,7 @@ class Run:
             return evidence
         moments, rows = sample_of(evidence)
         columns = len(moments.names)
-        name = self.estimation.chosen(rows, columns, any_rows=method.any_rows)
+        estimator = self.estimation.chosen(rows, columns, any_rows=method.any_rows)
         request = Request(
             penalty=method.price,
             gamma=method.starting_gamma(rows, columns, self.estimation),
@@ -83,8 +87,20 @@ class Run:
             constraints=self.constraints,
             deadline=self.deadline,
             report=self.bar.stage("Estimating partial correlations"),
+            regularisation=self.estimation.regularisation,
+            by_columns=method.by_columns,
         )
-        return ESTIMATORS[name](moments, request)
+        return estimator(moments, request)
+
+    def used_estimator(self, evidence: Evidence, method: Priced) -> UsedEstimator | None:
+        """Return which estimator made the partial correlations of evidence, and why; None where it is exact."""
+        if evidence.exact or evidence.sparse:
+            return None
+        moments, rows = sample_of(evidence)
+        size = rows, len(moments.names)
+        name = self.estimation.chosen(*size, any_rows=method.any_rows).name
+        reason = self.estimation.reason(*size, any_rows=method.any_rows)
+        return UsedEstimator(name, reason, moments.worth, moments.regularisation)
 
     def tie_breaker(self) -> np.random.Generator | None:
         """Return a generator that breaks ties, or None to break them by lowest index."""

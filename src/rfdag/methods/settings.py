@@ -81,6 +81,11 @@ class Settings:
             raise OptionError(
                 f"Blocks are learnt on the CPU; with {keyword('blocks', True)} leave {keyword('device', 'cuda')} out."
             )
+        if self.running.device == "cuda" and self.estimation.by_columns and self.method.by_columns:
+            raise OptionError(
+                f"Columns of {keyword('precision', self.estimation.precision)} are estimated on the CPU; leave "
+                f"{keyword('device', 'cuda')} out."
+            )
         if self.estimation.by_ranks and self.description.input != "data":
             raise OptionError(
                 f"{keyword('correlation', self.estimation.correlation)} ranks rows, and "

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,32 +23,37 @@ from rfdag.knowledge.constraints import Constraints
 from rfdag.orders import tuning
 from rfdag.orders.reinsertion import descend
 from rfdag.orders.scores import ScoredOrder
-from rfdag.precision.estimator import Request
+from rfdag.precision.definite import partial_correlations
+from rfdag.precision.estimator import Estimator, Request
 from rfdag.runtime.deadline import Deadline
 
 Floats = NDArray[np.float64]
 
 
-def averaged(moments: Moments, request: Request) -> Moments:
-    """Return the moments with the partial correlations of averaged models, which are worth n + p rows."""
-    assert moments.n_samples is not None
-    moments.refuse_copies()
-    partial = averaged_partial_correlations(
-        moments.correlation,
-        moments.n_samples,
-        penalty=request.penalty,
-        gamma=request.gamma,
-        threads=request.threads,
-        generator=request.generator,
-        constraints=request.constraints,
-        deadline=request.deadline,
-        report=request.report,
-    )
-    few = (
-        f"{moments.n_samples} rows are few for {len(moments.names)} columns: the search began from an average of "
-        "sparse models instead of the sample's partial correlations, and its order is far from certain."
-    )
-    return moments.estimated(partial, moments.n_samples + len(partial), (few,))
+class Averaged(Estimator):
+    """The average of sparse models, each fitted by BIC from a random order."""
+
+    name: ClassVar[str] = "averaged"
+
+    def __call__(self, moments: Moments, request: Request) -> Moments:
+        """Return the moments with the partial correlations of averaged models, which are worth n + p rows."""
+        moments.refuse_copies()
+        partial = averaged_partial_correlations(
+            moments.correlation,
+            moments.rows,
+            penalty=request.penalty,
+            gamma=request.gamma,
+            threads=request.threads,
+            generator=request.generator,
+            constraints=request.constraints,
+            deadline=request.deadline,
+            report=request.report,
+        )
+        few = (
+            f"{moments.rows} rows are few for {len(moments.names)} columns: the search began from an average of "
+            "sparse models instead of the sample's partial correlations, and its order is far from certain."
+        )
+        return moments.estimated(partial, moments.rows + len(partial), (few,))
 
 
 def averaged_partial_correlations(
@@ -99,11 +105,7 @@ def averaged_partial_correlations(
             # Leaving the pool waits for its workers; let them end soon.
             stop.set()
             raise
-    precision = np.mean(precisions, axis=0)
-    roots = np.sqrt(np.diag(precision))
-    partial: Floats = -precision / roots / roots[:, None]
-    np.fill_diagonal(partial, 1.0)
-    return partial
+    return partial_correlations(np.mean(precisions, axis=0))
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from typing import Any, Literal
 
 from rfdag.errors import OptionError, keyword, listed
 from rfdag.options import Options, option, options
 from rfdag.orders import tuning
-from rfdag.precision.averaged import averaged
+from rfdag.precision.averaged import Averaged
+from rfdag.precision.clime import Clime
 from rfdag.precision.estimator import Estimator
-from rfdag.precision.sample import sample
+from rfdag.precision.graphical_lasso import GraphicalLasso
+from rfdag.precision.nodewise import Nodewise
+from rfdag.precision.own import Own
+from rfdag.precision.sample import Sample
+from rfdag.precision.shrinkage import Shrinkage
 
-ESTIMATORS: dict[str, Estimator] = {"sample": sample, "averaged": averaged}
-"""The estimators by name. Add one to use it by its name."""
+ESTIMATORS: dict[str, Estimator | Callable[..., Any]] = {
+    each.name: each for each in (Sample(), Averaged(), Shrinkage(), GraphicalLasso(), Nodewise(), Clime())
+}
+"""The estimators by name. Add one, or a function as `rfdag.precision.own.Own` takes it, to use it by its name."""
 
 
 @options
@@ -33,11 +41,21 @@ class Estimation(Options):
         default="auto",
         meaning=(
             'Estimator of the partial correlations that the elimination starts from: "sample" inverts the '
-            'sample\'s correlation matrix, "averaged" averages sparse models, for few rows. "auto" is "averaged" '
-            'below 1.25 rows per column where orders are judged by BIC, else "sample".'
+            'sample\'s correlation matrix; for few rows, "averaged" averages sparse models, "shrinkage" shrinks '
+            'correlations (Ledoit and Wolf), and "graphical-lasso", "nodewise" and "clime" are sparse. "auto" is '
+            '"averaged" below 1.25 rows per column where orders are judged by BIC, else "sample".'
         ),
         needs=("rows", "matrices"),
-        objects="an estimator of your own",
+        objects="a function (moments, request) -> precision matrix",
+    )
+    regularisation: float | None = option(
+        default=None,
+        meaning=(
+            "Strength λ of a sparse estimate, on the scale of correlations, or share of the identity in "
+            '"shrinkage". None chooses λ by the extended BIC, and the share by Ledoit and Wolf\'s formula.'
+        ),
+        above=0,
+        needs=("rows", "matrices"),
     )
     test: str | None = option(
         default=None,
@@ -64,21 +82,58 @@ class Estimation(Options):
     )
 
     def check(self) -> None:
-        """Raise for an estimator that does not exist."""
-        if isinstance(self.precision, str) and self.precision != "auto" and self.precision not in ESTIMATORS:
+        """Raise for an estimator that does not exist, or a strength that it does not have."""
+        named = isinstance(self.precision, str)
+        if named and self.precision != "auto" and self.precision not in ESTIMATORS:
             raise OptionError(
-                f"{keyword('precision')} is 'auto' or one of {listed(ESTIMATORS)}, not {self.precision!r}. (Blocks of "
-                f"columns are asked for by {keyword('blocks', True)}.)"
+                f"{keyword('precision')} is 'auto' or one of {listed(ESTIMATORS, limit=20)}, not {self.precision!r}. "
+                f"(Blocks of columns are asked for by {keyword('blocks', True)}.)"
             )
+        if self.regularisation is not None and not self._estimator().regularised:
+            sparse = [name for name in ESTIMATORS if as_estimator(ESTIMATORS[name]).regularised]
+            raise OptionError(
+                f"{keyword('regularisation')} is the strength of {listed(sparse)}, and {keyword('precision')} is "
+                f"{self.precision!r}. Name one of these, or leave it out."
+            )
+
+    @property
+    def by_columns(self) -> bool:
+        """Whether the estimator named makes columns again after a removal."""
+        return self._estimator().by_columns
+
+    def _estimator(self) -> Estimator:
+        """Return the estimator named, or the sample's where none is."""
+        if isinstance(self.precision, str):
+            return as_estimator(ESTIMATORS.get(self.precision, ESTIMATORS["sample"]))
+        return as_estimator(self.precision)
 
     @property
     def by_ranks(self) -> bool:
         """Whether columns are correlated by ranks: numbers are then those of the Gaussian variables behind them."""
         return self.correlation != "pearson"
 
-    def chosen(self, rows: int, columns: int, *, any_rows: bool) -> str:
+    @staticmethod
+    def few(rows: int, columns: int) -> bool:
+        """Return whether there are few rows for so many columns."""
+        return rows < tuning.FEW_ROWS_PER_COLUMN * columns or rows <= columns + 1
+
+    def chosen(self, rows: int, columns: int, *, any_rows: bool) -> Estimator:
         """Return the estimator for data of this size; ``any_rows`` tells that the method gets by with few of them."""
         if self.precision != "auto":
-            return self.precision
-        few = rows < tuning.FEW_ROWS_PER_COLUMN * columns or rows <= columns + 1
-        return "averaged" if any_rows and few else "sample"
+            return as_estimator(ESTIMATORS[self.precision] if isinstance(self.precision, str) else self.precision)
+        return as_estimator(ESTIMATORS["averaged" if any_rows and self.few(rows, columns) else "sample"])
+
+    def reason(self, rows: int, columns: int, *, any_rows: bool) -> str:
+        """Return why this estimator is chosen, in words."""
+        if self.precision != "auto":
+            return "as asked for"
+        if not any_rows:
+            return "the method tests partial correlations of the sample"
+        size = f"{rows} rows for {columns} columns"
+        least = f"{tuning.FEW_ROWS_PER_COLUMN:g} per column"
+        return f"{size}, fewer than {least}" if self.few(rows, columns) else f"{size}, at least {least}"
+
+
+def as_estimator(entry: Any) -> Estimator:
+    """Return an estimator as it is, and a function of the user's own as one."""
+    return entry if isinstance(entry, Estimator) else Own(entry)

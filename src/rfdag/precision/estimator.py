@@ -1,10 +1,10 @@
-"""What an estimator of partial correlations is, and what it may use."""
+"""What an estimator of partial correlations is, what it may use, and the record of the one that was used."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,27 @@ from rfdag.runtime.deadline import Deadline
 
 @dataclass(frozen=True)
 class Request:
-    """What an estimator may use beside the moments: the price of an edge, threads, chance and constraints."""
+    """What an estimator may use beside the moments.
+
+    Attributes
+    ----------
+    penalty, gamma
+        λ and γ of the BIC that the search uses: an edge costs λ ln n + 2 γ ln p.
+    threads
+        How many threads or processes may work at the same time.
+    generator
+        What chance there is; None for a fixed seed.
+    constraints
+        What orders and parents must obey.
+    deadline
+        When to return what there is.
+    report
+        Called with the share done.
+    regularisation
+        The strength that the user asks for; None to choose it.
+    by_columns
+        Whether the elimination can estimate columns again after a removal; one with beams cannot.
+    """
 
     penalty: float
     gamma: float
@@ -24,10 +44,41 @@ class Request:
     constraints: Constraints | None = None
     deadline: Deadline = field(default_factory=Deadline)
     report: Callable[[float], None] = lambda share: None
+    regularisation: float | None = None
+    by_columns: bool = False
 
 
-class Estimator(Protocol):
-    """An estimator of partial correlations."""
+class Estimator:
+    """An estimator of partial correlations: a subclass for each, with its name.
+
+    What it returns are the moments with three things set by `Moments.estimated`: the matrix of partial correlations,
+    the rows that these are worth, and, where the elimination can do it and the estimate is made column by column, how a
+    column is estimated again after a removal. Without the last, an elimination updates the matrix by its rank-one step.
+    """
+
+    name: ClassVar[str]
+    regularised: ClassVar[bool] = False
+    """Whether it has a strength that the user may give."""
+    by_columns: ClassVar[bool] = False
+    """Whether columns are estimated again after a removal."""
 
     def __call__(self, moments: Moments, request: Request) -> Moments:
         """Return the moments with the partial correlations that an elimination starts from."""
+        raise NotImplementedError
+
+    def seconds(self, columns: int, threads: int) -> float:
+        """Return how long it is expected to take beyond the inverse of a matrix."""
+        return 0.0
+
+
+class UsedEstimator(NamedTuple):
+    """Which estimator a run used and why, the rows that its estimate is worth, and its strength if it has one."""
+
+    name: str
+    reason: str
+    worth: int | None = None
+    regularisation: float | None = None
+
+    def __str__(self) -> str:
+        strength = "" if self.regularisation is None else f", λ = {self.regularisation:.3g}"
+        return f"{self.name}{strength} ({self.reason})"

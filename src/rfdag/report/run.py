@@ -38,6 +38,7 @@ def run_facts(result: Result, data: Any, rows: Rows | None, given: Given | None 
         "gamma": result.gamma,
         "edge_price": edge_price(result.penalty, result.gamma),
         "bic": bic_explained(result.penalty, result.gamma),
+        "estimator": None if result.estimator is None else str(result.estimator),
         "path": [[point.penalty, point.edges, point.criterion, point.chosen] for point in result.path],
         "timings": {name: round(seconds, 4) for name, seconds in result.timings.items()},
         "warnings": list(result.warnings),

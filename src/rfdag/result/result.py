@@ -16,7 +16,8 @@ from scipy.sparse import issparse
 from rfdag.eliminate.trace import Trace
 from rfdag.errors import DataError, GraphError, OptionError
 from rfdag.evidence.evidence import Evidence
-from rfdag.evidence.moments import Moments, Regressions
+from rfdag.evidence.moments import Moments
+from rfdag.evidence.regressions import Regressions
 from rfdag.exchange import exports
 from rfdag.graphs.dag import Graph, as_dag
 from rfdag.graphs.sparse import entries_at, freeze
@@ -29,6 +30,7 @@ from rfdag.methods.settings import Settings
 from rfdag.orders.path import PathPoint
 from rfdag.orders.portfolio import Attempt
 from rfdag.orders.scores import price_of_edge
+from rfdag.precision.estimator import UsedEstimator
 from rfdag.result.estimating import Estimating
 from rfdag.result.exporting import Exporting, Kind
 from rfdag.result.plotting import Plotting
@@ -102,6 +104,9 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
     means
         Means of the variables, in the order of the columns; zeros for matrices and rank correlations, None for an
         oracle.
+    estimator
+        Which estimator of partial correlations the elimination started from, and why; None where nothing was
+        estimated.
     interrupted
         Whether Ctrl-C ended the search before it was done; the result is then the best found until that moment.
     """
@@ -122,6 +127,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
     knowledge: Knowledge | None = None
     interrupted: bool = False
     means: NDArray[np.float64] | None = field(default=None, repr=False)
+    estimator: UsedEstimator | None = None
     regressions: InitVar[Regressions | None] = None
 
     def __post_init__(self, regressions: Regressions | None) -> None:
@@ -160,6 +166,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
             knowledge=knowledge,
             interrupted=found.interrupted,
             means=evidence.means,
+            estimator=found.estimator,
             regressions=found.regressions,
         )
 
@@ -370,6 +377,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
             f"rfdag result: {counted(len(self.names), 'variable')}, {rows}, method {self.method.name}",
             f"order (causes first): {shown}{more}",
             f"edges: {int(self.dag.sum())}, of which {undecided} could point either way",
+            *([f"partial correlations: {self.estimator}"] if self.estimator else []),
             *([f"penalty: {self.penalty:g}, chosen of {len(self.path)}; an edge costs {price}"] if self.path else []),
             *([f"knowledge: {summed_up(self.compliance)}"] if self.compliance else []),
             *(f"warning: {warning}" for warning in self.warnings),

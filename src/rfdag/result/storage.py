@@ -15,11 +15,13 @@ from scipy.sparse import csr_array, issparse
 
 from rfdag.eliminate.trace import Trace
 from rfdag.errors import FileError, OptionError, listed
-from rfdag.evidence.moments import Moments, Regressions
+from rfdag.evidence.moments import Moments
+from rfdag.evidence.regressions import Regressions
 from rfdag.graphs.sparse import entries_at
 from rfdag.methods.settings import Settings
 from rfdag.orders.path import PathPoint
 from rfdag.orders.portfolio import Attempt
+from rfdag.precision.estimator import UsedEstimator
 from rfdag.runtime.names import decode_name, encode_name
 
 if TYPE_CHECKING:
@@ -61,6 +63,7 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
         "timings": result.timings,
         "warnings": list(result.warnings),
         "interrupted": result.interrupted,
+        "estimator": None if result.estimator is None else result.estimator._asdict(),
         "means": None if result.means is None else result.means.tolist(),
         "knowledge": None if result.knowledge is None else to_parts(result.knowledge),
         "trace": _encode_trace(result.trace),
@@ -122,7 +125,7 @@ def decode(content: dict[str, Any]) -> Result:
     from rfdag.knowledge.files import from_parts
     from rfdag.result.result import Result
 
-    known = content.get("knowledge")
+    known, used = content.get("knowledge"), content.get("estimator")
     names = tuple(decode_name(name) for name in content["names"])
     rows, columns = np.array(content["edges"], np.int64).reshape(-1, 2).T
 
@@ -157,6 +160,7 @@ def decode(content: dict[str, Any]) -> Result:
         interrupted=content["interrupted"],
         means=None if content["means"] is None else np.array(content["means"]),
         knowledge=None if known is None else from_parts(known),
+        estimator=None if used is None else UsedEstimator(**used),
     )
 
 

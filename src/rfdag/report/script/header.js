@@ -8,6 +8,7 @@ function showHeader() {
     ["Rows", run.n === null ? "exact" : run.n], ["Variables", run.p], ["Edges", content.edges_in_all],
     ["Method", run.settings.method], ["Seed", run.seed === null ? "none (ties by column)" : run.seed],
     [run.score === null ? "BIC" : `BIC, ${run.edge_price} per edge`, run.score === null ? "–" : run.score.toFixed(1).replace("-", "−")], ["Time", `${seconds.toFixed(2)} s`],
+    ...(run.estimator === null ? [] : [["Partial correlations", run.estimator, "small"]]),
     ["Versions", Object.entries(run.versions).map(([name, version]) => `${name} ${version}`).join(", "), "small"],
     ["Written", run.written, "small"],
     [run.hash ? `SHA-256 of ${run.hash.of}` : "Hash", run.hash ? run.hash.sha256 : "not known: neither data nor moments are available", "small wide"],

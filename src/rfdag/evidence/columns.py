@@ -1,0 +1,50 @@
+"""Estimates that are made column by column, as evidence: the engine and the tests that follow from them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfdag.eliminate.engines.columns import EMPTY, Column, Columns, ColumnsEngine
+from rfdag.evidence.evidence import Pairs
+from rfdag.evidence.independence import Answers, Independence, Integers
+
+
+class ByColumns(NamedTuple):
+    """What solves a column over any variables, and the columns over all of them."""
+
+    solver: Columns
+    columns: tuple[Column, ...]
+
+    def engine(self, pairs: Pairs) -> ColumnsEngine:
+        """Return the engine, ready to eliminate."""
+        return ColumnsEngine(self.solver, self.columns, pairs=pairs)
+
+
+class ColumnsIndependence(Independence):
+    """Dependence as an entry in the columns of both variables, estimated over just the variables in question."""
+
+    def __init__(self, solver: Columns, columns: tuple[Column, ...]) -> None:
+        self._solver = solver
+        self._columns = columns
+
+    def dependent(self, node: int, others: Integers) -> Answers:
+        """Return, for each of ``others``, whether it depends on ``node`` given the rest of them."""
+        chosen: NDArray[np.int64] = np.sort(np.append(others, node))
+        entries = self._support(node, chosen)
+        return np.array(
+            [bool(entries[other]) and bool(self._support(int(other), chosen)[node]) for other in others], bool
+        )
+
+    def _support(self, variable: int, chosen: Integers) -> NDArray[np.bool_]:
+        column = self._solver.solve(variable, chosen[chosen != variable], self._start(variable, chosen))
+        entries = np.zeros(len(self._columns), np.bool_)
+        entries[column.support] = True
+        return entries
+
+    def _start(self, variable: int, chosen: Integers) -> Column:
+        known = self._columns[variable]
+        kept = np.isin(known.support, chosen)
+        return Column(known.support[kept], known.values[kept]) if kept.any() else EMPTY
