@@ -135,7 +135,7 @@ def test_scores_are_what_a_removal_does(rows, strength, pairs):
 
 def test_an_elimination_and_its_replay_agree():
     rows = np.random.default_rng(3).normal(size=(15, 12)) @ np.triu(np.ones((12, 12)))
-    _, solver, engine = engine_of(rows, 0.2, "lasso")
+    *_, engine = engine_of(rows, 0.2, "lasso")
     found = eliminate(engine.copy(), "rfd", depth=2)
     again = replay(engine.copy(), found.order)
     assert (found.dag == again.dag).all()

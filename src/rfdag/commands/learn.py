@@ -164,6 +164,7 @@ def _content(result: Result, files: Sequence[Path]) -> dict[str, Any]:
         "score": result.score,
         "penalty": result.penalty,
         "gamma": result.gamma,
+        "estimator": None if result.estimator is None else result.estimator._asdict(),
         "path": [asdict(point) for point in result.path],
         "settings": result.settings.to_dict(),
         "timings": result.timings,

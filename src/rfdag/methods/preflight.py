@@ -112,8 +112,8 @@ class Preflight:
                 most = int(0.9 * most)
             raise OptionError(
                 f"{keyword('precision', chosen.name)} would take about {_spoken(seconds)} for {columns} columns. Pass "
-                f"{keyword('precision', 'nodewise')}, which takes {_spoken(Nodewise().seconds(columns, 1))}, or at most "
-                f"{most} columns."
+                f"{keyword('precision', 'nodewise')}, which takes about {_spoken(Nodewise().seconds(columns, 1))}, or "
+                f"at most {most} columns."
             )
 
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from rfdag.eliminate.engines.columns import EMPTY, Column
 from rfdag.errors import OptionError, keyword
-from rfdag.evidence.moments import ByColumns, Moments
+from rfdag.evidence.columns import ByColumns
+from rfdag.evidence.moments import Moments
 from rfdag.precision.definite import made_definite, partial_correlations
 from rfdag.precision.estimator import Estimator, Request
 from rfdag.precision.selection import strengths, total_score

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.eliminate.engines.columns import EMPTY, Column
-from rfdag.evidence.moments import ByColumns, Moments
+from rfdag.evidence.columns import ByColumns
+from rfdag.evidence.moments import Moments
 from rfdag.precision.definite import made_definite
 from rfdag.precision.estimator import Estimator, Request
 from rfdag.precision.lasso import LassoColumns

@@ -107,7 +107,7 @@ class ColumnsEngine:
         variable = int(self._remaining[position])
         parents = np.flatnonzero(self._neighbours(variable))
         removed, filled = self._changes(variable)
-        counted = [self._count(edges, variable) for edges in (removed, filled)]
+        removal, fill = self._count(removed, variable), self._count(filled, variable)
         margin = self._margin
         for j, column in self._solved_without(variable).items():
             self._columns[j] = column
@@ -123,7 +123,7 @@ class ColumnsEngine:
                 del known[j]
         self._scores = None
         edges = (removed, filled) if with_edges else (None, None)
-        return Removal(variable, parents, *counted, 0.0, margin, *edges)
+        return Removal(variable, parents, removal, fill, 0.0, margin, *edges)
 
     def copy(self) -> Self:
         """Return an independent engine over the same remaining variables."""
