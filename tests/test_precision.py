@@ -158,8 +158,8 @@ def test_clime_is_within_its_bound_and_no_longer_than_the_truth():
     precision = np.linalg.inv(population)
     rows = sample(sem, 400, rng=4)
     correlation = np.corrcoef(rows.T)
-    # With λ this large the true column is feasible, so the estimate has no larger norm, and obeys the bound.
-    strength = np.abs(correlation @ precision - np.eye(8)).max()
+    # With λ this large true columns are feasible, so estimates have no larger norm, and obey the bound.
+    strength = np.abs(correlation - population).max() * np.abs(precision).sum(axis=0).max()
     for j in range(8):
         column = ClimeColumns(correlation, strength).solve(j, np.delete(np.arange(8), j))
         beta = np.zeros(8)

@@ -18,6 +18,7 @@ from rfdag.evidence.gpu import bytes_of_moments
 from rfdag.methods.method import Method
 from rfdag.methods.settings import Settings
 from rfdag.orders import tuning
+from rfdag.precision.estimator import Estimator
 from rfdag.precision.nodewise import Nodewise
 from rfdag.runtime.device import require_device, require_memory
 from rfdag.runtime.memory import TRIFLE, available_memory, beam_fits, bytes_of_beam, require_beam
@@ -105,15 +106,19 @@ class Preflight:
         """Raise for an estimator that would take hours."""
         settings = self._settings
         chosen = settings.estimation.chosen(rows, columns, any_rows=settings.method.any_rows)
-        seconds = chosen.seconds(columns, self._threads)
-        if seconds > tuning.MOST_SECONDS_OF_ESTIMATE:
+        removals = settings.method.by_columns
+
+        def seconds(estimator: Estimator, columns: int) -> float:
+            return estimator.seconds(columns, self._threads, removals=removals)
+
+        if seconds(chosen, columns) > tuning.MOST_SECONDS_OF_ESTIMATE:
             most = columns
-            while chosen.seconds(most, self._threads) > tuning.MOST_SECONDS_OF_ESTIMATE:
+            while seconds(chosen, most) > tuning.MOST_SECONDS_OF_ESTIMATE:
                 most = int(0.9 * most)
             raise OptionError(
-                f"{keyword('precision', chosen.name)} would take about {_spoken(seconds)} for {columns} columns. Pass "
-                f"{keyword('precision', 'nodewise')}, which takes about {_spoken(Nodewise().seconds(columns, 1))}, or "
-                f"at most {most} columns."
+                f"{keyword('precision', chosen.name)} would take about {_spoken(seconds(chosen, columns))} for "
+                f"{columns} columns. Pass {keyword('precision', 'nodewise')}, which takes about "
+                f"{_spoken(seconds(Nodewise(), columns))}, or at most {most} columns."
             )
 
 
@@ -149,7 +154,7 @@ def estimate(rows: int, columns: int, settings: Settings, threads: int = 1) -> E
         Part("precision", tuning.MATRICES_OF_ELIMINATION * matrix, tuning.SECONDS_PER_PRECISION * cube / at_once),
     ]
     chosen = settings.estimation.chosen(rows, columns, any_rows=method.any_rows)
-    estimating = chosen.seconds(columns, threads)
+    estimating = chosen.seconds(columns, threads, removals=method.by_columns)
     if estimating:
         parts.append(Part(chosen.name, tuning.MATRICES_OF_ELIMINATION * matrix, estimating))
     scoring = (tuning.MATRICES_OF_ELIMINATION + tuning.MATRICES_OF_SCORED_ORDER) * matrix

@@ -209,6 +209,9 @@ STRENGTHS = (1.6, 1.3, 1.05, 0.85, 0.7, 0.55)
 Below the last one neighbourhoods hold mostly noise. Chosen on 2 graphs of seed 21, p = 200, degree 4, n = 50 to 200.
 """
 
+COLUMNS_PER_REMOVAL = 20
+"""Columns that an elimination solves for every removal, to score all candidates: 18 at p = 100, degree 4, n = p."""
+
 MOST_SECONDS_OF_ESTIMATE = 4 * 3600.0
 """Expected time from which an estimator is refused before it starts. A matter of patience, not of measurement."""
 

@@ -12,6 +12,7 @@ from rfdag.eliminate.engines.columns import EMPTY, Column
 from rfdag.errors import OptionError, keyword
 from rfdag.evidence.columns import ByColumns
 from rfdag.evidence.moments import Moments
+from rfdag.orders import tuning
 from rfdag.precision.definite import made_definite, partial_correlations
 from rfdag.precision.estimator import Estimator, Request
 from rfdag.precision.selection import strengths, total_score
@@ -106,9 +107,12 @@ class Clime(Estimator):
             by_columns=ByColumns(solver, tuple(columns)) if request.by_columns else None,
         )
 
-    def seconds(self, columns: int, threads: int) -> float:
+    def seconds(self, columns: int, threads: int, *, removals: bool = False) -> float:
         """Return how long it is expected to take: a linear program for every column, and some to choose λ."""
-        return SECONDS * columns**POWER * (columns + 6 * min(SAMPLED, columns)) / threads
+        program = SECONDS * columns**POWER
+        start = program * (columns + 6 * min(SAMPLED, columns)) / threads
+        # Programs shrink while variables are removed, one after the other.
+        return start + (tuning.COLUMNS_PER_REMOVAL * columns * program / (POWER + 1) if removals else 0.0)
 
 
 def solved(solver: ClimeColumns, variables: Sequence[int], p: int, request: Request) -> list[Column]:
@@ -148,6 +152,8 @@ def _chosen_strength(correlation: Floats, rows: int, request: Request) -> float:
     some = np.unique(np.linspace(0, p - 1, min(SAMPLED, p)).astype(int)).tolist()
     best, least = None, np.inf
     for strength in strengths(rows, p):
+        if best is not None and request.deadline.passed():
+            break
         try:
             columns = solved(ClimeColumns(correlation, float(strength)), some, p, request)
         except OptionError:

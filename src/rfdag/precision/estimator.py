@@ -66,8 +66,8 @@ class Estimator:
         """Return the moments with the partial correlations that an elimination starts from."""
         raise NotImplementedError
 
-    def seconds(self, columns: int, threads: int) -> float:
-        """Return how long it is expected to take beyond the inverse of a matrix."""
+    def seconds(self, columns: int, threads: int, *, removals: bool = False) -> float:
+        """Return how long it is expected to take beyond an inverse, with updates after all ``removals`` if asked."""
         return 0.0
 
 

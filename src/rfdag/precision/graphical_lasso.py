@@ -41,6 +41,8 @@ class GraphicalLasso(Estimator):
         grid = strengths(rows, len(correlation)) if given is None else np.array([given])
         best: tuple[float, float, Floats] | None = None
         for at, strength in enumerate(grid):
+            if best is not None and request.deadline.passed():
+                break
             precision = sparse_precision(correlation, float(strength))
             request.report((at + 1) / len(grid))
             if precision is None:
@@ -57,7 +59,7 @@ class GraphicalLasso(Estimator):
         partial, remarks = made_definite(partial_correlations(best[2]), self.name)
         return moments.estimated(partial, rows + len(partial), remarks, regularisation=best[1])
 
-    def seconds(self, columns: int, threads: int) -> float:
+    def seconds(self, columns: int, threads: int, *, removals: bool = False) -> float:
         """Return how long it is expected to take, if the graph does not fall apart."""
         return 6 * 6e-7 * float(columns) ** 3
 

@@ -100,13 +100,14 @@ class LassoColumns:
         """Return support and values by coordinate descent on the working set, and the exact values if they agree."""
         if not len(working):
             return working, np.empty(0), np.empty(0)
+        from sklearn import config_context
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import lasso_path
 
         start = np.zeros(len(working))
         start[np.searchsorted(working, support)] = values
         n = len(self._F)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), config_context(assume_finite=True, skip_parameter_validation=True):
             # Whether it is good enough is judged by the conditions of the optimum.
             warnings.simplefilter("ignore", ConvergenceWarning)
             _, found, _ = lasso_path(

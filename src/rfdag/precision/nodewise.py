@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rfdag.eliminate.engines.columns import EMPTY, Column
 from rfdag.evidence.columns import ByColumns
 from rfdag.evidence.moments import Moments
+from rfdag.orders import tuning
 from rfdag.precision.definite import made_definite
 from rfdag.precision.estimator import Estimator, Request
 from rfdag.precision.lasso import LassoColumns
@@ -45,9 +46,10 @@ class Nodewise(Estimator):
             by_columns=ByColumns(solver, tuple(columns)) if request.by_columns else None,
         )
 
-    def seconds(self, columns: int, threads: int) -> float:
-        """Return how long it is expected to take."""
-        return 6 * columns * (5e-4 + 2e-9 * columns**2)
+    def seconds(self, columns: int, threads: int, *, removals: bool = False) -> float:
+        """Return how long it is expected to take, a few strengths tried."""
+        solved = 6 * columns + (tuning.COLUMNS_PER_REMOVAL * columns if removals else 0)
+        return solved * (5e-4 + 2e-9 * columns**2)
 
 
 def nodewise(moments: Moments, request: Request) -> tuple[LassoColumns, list[Column]]:
@@ -59,6 +61,8 @@ def nodewise(moments: Moments, request: Request) -> tuple[LassoColumns, list[Col
     columns = [EMPTY] * p
     best: tuple[float, LassoColumns, list[Column]] | None = None
     for at, strength in enumerate(grid):
+        if best is not None and request.deadline.passed():
+            break
         solver = LassoColumns(correlation, moments.factor, float(strength))
         for variable in range(p):
             columns[variable] = solver.solve(variable, np.delete(everything, variable), columns[variable])

@@ -38,6 +38,13 @@ class Columns(Protocol):
         """Return the column of a variable over itself and ``others``, ascending; ``start`` is a guess at it."""
 
 
+class _Ahead(NamedTuple):
+    """A column as it will be after a removal, and the variables with an entry in it."""
+
+    column: Column
+    members: frozenset[int]
+
+
 class ColumnsEngine:
     """The graph of an estimate over the remaining variables: i – j iff each has an entry in the other's column.
 
@@ -72,8 +79,8 @@ class ColumnsEngine:
         self._entries = np.zeros((p, p), np.bool_)
         for j, column in enumerate(columns):
             self._entries[column.support, j] = True
-        self._after: list[dict[int, Column]] = [{} for _ in range(p)]
-        self._scores: tuple[Integers, Integers] | None = None
+        self._after: list[dict[int, _Ahead]] = [{} for _ in range(p)]
+        self._changed: dict[int, tuple[Integers, Integers]] = {}
         self._margin = min((column.margin for column in columns), default=np.inf)
 
     @property
@@ -96,11 +103,11 @@ class ColumnsEngine:
 
     def removals(self) -> Integers:
         """Return how many edges each variable's removal would remove."""
-        return self._score()[0]
+        return self._score(0)
 
     def fills(self) -> Integers:
         """Return how many edges each variable's removal would add."""
-        return self._score()[1]
+        return self._score(1)
 
     def remove(self, position: int, *, with_edges: bool = False) -> Removal:
         """Remove the variable at ``position`` and solve the columns again in which it has an entry."""
@@ -109,19 +116,29 @@ class ColumnsEngine:
         removed, filled = self._changes(variable)
         removal, fill = self._count(removed, variable), self._count(filled, variable)
         margin = self._margin
+        touched = np.zeros(len(self._entries), np.bool_)
+        touched[variable] = True
         for j, column in self._solved_without(variable).items():
+            before = self._entries[:, j].copy()
             self._columns[j] = column
             self._entries[:, j] = False
             self._entries[column.support, j] = True
+            touched |= before != self._entries[:, j]
+            touched[j] = True
             self._margin = min(self._margin, column.margin)
+        # What a removal changes depends on the columns in which the variable has an entry, and on their rows.
+        stale = touched | (self._entries & touched).any(axis=1)
         self._entries[variable] = self._entries[:, variable] = False
         self._remaining = np.delete(self._remaining, position)
         self._after[variable] = {}
-        for known in self._after:
-            stale = [j for j, column in known.items() if j == variable or variable in column.support]
-            for j in stale:
+        for k in self._remaining.tolist():
+            known = self._after[k]
+            gone = [j for j, ahead in known.items() if j == variable or variable in ahead.members]
+            for j in gone:
                 del known[j]
-        self._scores = None
+            if gone or stale[k]:
+                self._changed.pop(k, None)
+        self._changed.pop(variable, None)
         edges = (removed, filled) if with_edges else (None, None)
         return Removal(variable, parents, removal, fill, 0.0, margin, *edges)
 
@@ -133,6 +150,7 @@ class ColumnsEngine:
         twin._remaining = self._remaining.copy()
         twin._entries = self._entries.copy()
         twin._after = [dict(known) for known in self._after]
+        twin._changed = dict(self._changed)
         return twin
 
     def _neighbours(self, variable: int) -> Booleans:
@@ -145,12 +163,19 @@ class ColumnsEngine:
         found = {}
         for j in np.flatnonzero(self._entries[variable]).tolist():
             if j not in known:
-                known[j] = self._solver.solve(j, others[others != j], self._columns[j])
-            found[j] = known[j]
+                column = self._solver.solve(j, others[others != j], self._columns[j])
+                known[j] = _Ahead(column, frozenset(column.support.tolist()))
+            found[j] = known[j].column
         return found
 
     def _changes(self, variable: int) -> tuple[Integers, Integers]:
         """Return the edges that the removal of a variable removes and fills, as pairs of variables."""
+        if variable not in self._changed:
+            self._changed[variable] = self._compared(variable)
+        return self._changed[variable]
+
+    def _compared(self, variable: int) -> tuple[Integers, Integers]:
+        """Return these edges by comparing the graph before with the graph after."""
         solved = self._solved_without(variable)
         changed = np.array(list(solved), np.int64)
         columns = self._entries[:, changed]
@@ -171,13 +196,8 @@ class ColumnsEngine:
             return len(edges)
         return int(self._neighbours(variable)[edges].all(axis=1).sum())
 
-    def _score(self) -> tuple[Integers, Integers]:
-        if self._scores is None:
-            changes = [(int(k), self._changes(int(k))) for k in self._remaining]
-            removals = np.array([self._count(removed, k) for k, (removed, _) in changes], np.int64)
-            fills = np.array([self._count(filled, k) for k, (_, filled) in changes], np.int64)
-            self._scores = removals, fills
-        return self._scores
+    def _score(self, which: int) -> Integers:
+        return np.array([self._count(self._changes(k)[which], k) for k in self._remaining.tolist()], np.int64)
 
 
 def _edges(which: Booleans, columns: Integers) -> Integers:
