@@ -4,8 +4,9 @@
 
 Random DAGs of 200 variables, four expected neighbours, columns shuffled and standardised. For each estimator: the share
 of the truth's directed edges that the order places backwards, F1 of the skeleton before and after refinement, and the
-median time of the whole and of the estimate alone. Peers run in the environments that `make peers` makes; those that
-are not installed keep the cells measured before. Cells are kept in benchmarks/results/estimators.jsonl.
+median time of the whole and of the estimate alone, on one thread. Peers run in the environments that `make peers`
+makes, on the first three graphs; those that are not installed keep the cells measured before. Cells are kept in
+benchmarks/results/estimators.jsonl; those of rfdag count only for the sources they were measured with.
 
 Seed 1000 is reported. `--seed 21` draws the data that the choice of ``precision="auto"`` was made on; nothing is
 written then, the table is printed.
@@ -39,6 +40,7 @@ from rfdag.studies.bench import harness
 from rfdag.studies.bench.cells import Ledger
 from rfdag.studies.bench.environments import FOLDER
 from rfdag.studies.bench.workloads import Drawn, Workload
+from rfdag.version import own_version
 
 P, DEGREE = 200, 4
 ROWS = (50, 100, 200, 400, 2000)
@@ -68,9 +70,9 @@ def measured(drawn: Drawn, estimator: str) -> dict[str, Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             begin = time.perf_counter()
-            after = rfdag.learn(drawn.rows, precision=chosen, progress=False)
+            after = rfdag.learn(drawn.rows, precision=chosen, n_jobs=1, progress=False)
             seconds = time.perf_counter() - begin
-            before = rfdag.learn(drawn.rows, precision=chosen, refine=False, progress=False)
+            before = rfdag.learn(drawn.rows, precision=chosen, refine=False, n_jobs=1, progress=False)
     except RfdagError as problem:
         return {"failure": str(problem)}
     return {
@@ -106,7 +108,7 @@ class Cells:
 
     def get(self, drawn: Drawn, n: int, seed: int, graph: int, estimator: str) -> dict[str, Any]:
         """Return the scores of a cell, measured now unless they are known."""
-        key = (n, seed, graph, estimator, rfdag.__version__)
+        key = (n, seed, graph, estimator, own_version())
         if key not in self._known:
             self._known[key] = measured(drawn, estimator)
             with self._path.open("a", encoding="utf-8") as file:

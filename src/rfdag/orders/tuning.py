@@ -210,10 +210,10 @@ Below the last one neighbourhoods hold mostly noise. Chosen on 2 graphs of seed 
 """
 
 COLUMNS_PER_REMOVAL = 20
-"""Columns that an elimination solves for every removal, to score all candidates: 18 at p = 100, degree 4, n = p."""
+"""Columns that an elimination solves for every removal, to score all candidates. Counted: 18 at p = 100."""
 
 MOST_SECONDS_OF_ESTIMATE = 4 * 3600.0
-"""Expected time from which an estimator is refused before it starts. A matter of patience, not of measurement."""
+"""Expected time from which an estimator is refused before it starts. Chosen as what people wait for, not measured."""
 
 LEAST_ROWS = 3
 """Rows below which not even one parent can be judged by the BIC. Derived, not chosen."""

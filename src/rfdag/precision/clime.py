@@ -44,7 +44,7 @@ class ClimeColumns:
     --------
     >>> column = ClimeColumns(np.array([[1.0, 0.5], [0.5, 1.0]]), 0.1).solve(0, np.array([1]))
     >>> column.support, column.values.round(3), round(column.own, 3)
-    (array([1]), array([-0.333]), 1.067)
+    (array([1]), array([-0.467]), 1.133)
     """
 
     def __init__(self, correlation: Floats, regularisation: float) -> None:

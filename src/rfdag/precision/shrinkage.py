@@ -48,7 +48,7 @@ def best_share(correlation: Floats, rows: int) -> float:
     """Return the share of the identity that makes the expected squared error least, for Gaussian rows.
 
     >>> best_share(np.eye(3), 100), round(best_share(np.array([[1.0, 0.5], [0.5, 1.0]]), 100), 3)
-    (1.0, 0.063)
+    (1.0, 0.126)
     """
     p = len(correlation)
     squares = float((correlation**2).sum())
