@@ -15,7 +15,7 @@ from rfdag.commands.speech import Spell, escape, print_files, printable, spelled
 from rfdag.errors import as_argument
 from rfdag.knowledge.compliance import summed_up
 from rfdag.result import Edge, Result
-from rfdag.wording import counted, edge_price, without_middle
+from rfdag.wording import count_of_tests, counted, edge_price, without_middle
 
 STATISTICS = {"coefficient": "coefficient", "partial_correlation": "partial corr.", "gain": "BIC gain"}
 EDGES_SHOWN = 60
@@ -58,6 +58,8 @@ def _tell_pipe(console: Console, result: Result, files: Sequence[Path], warnings
     _tell_order(console, result.order, ORDER_SHOWN)
     _tell_edges(console, result, result.edges[:EDGES_SHOWN])
     _tell_path(console, result)
+    if result.tests:
+        console.print(f"\n[bold]Tests[/bold]: {count_of_tests(result.tests)}", highlight=False)
     if result.compliance:
         console.print(f"\n[bold]Knowledge[/bold]: {escape(summed_up(result.compliance))}", highlight=False)
     if result.score is not None:
@@ -87,7 +89,8 @@ def _tell_terminal(
 
 
 def _run(result: Result) -> str:
-    rows = "exact input" if result.n_samples is None else counted(result.n_samples, "row")
+    unknown = "tests of your own" if result.tests and result.input == "data" else "exact input"
+    rows = unknown if result.n_samples is None else counted(result.n_samples, "row")
     seconds = sum(result.timings.values())
     return f"{counted(len(result.names), 'variable')}, {rows}, method {result.method.name}, {seconds:.2f} s"
 
@@ -181,6 +184,8 @@ def _summary(result: Result, warnings: Sequence[str]) -> Iterator[tuple[str, str
                 " ".join((_short(edge.source), _arrow(edge), _short(edge.target))) for edge in strongest(edges)[:3]
             ),
         )
+    if result.tests:
+        yield "Tests", count_of_tests(result.tests)
     if result.compliance:
         yield "Knowledge", escape(summed_up(result.compliance))
     if result.score is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,9 @@ class Found:
         Whether the user ended the search before it was done.
     regressions
         Those that came along with the search; None if they are computed from the moments.
+    tests
+        How many tests of independence were done, by the number of variables that they condition on; empty where none
+        decided.
     """
 
     order: NDArray[np.int64]
@@ -53,6 +56,7 @@ class Found:
     warnings: tuple[str, ...] = ()
     interrupted: bool = False
     regressions: Regressions | None = None
+    tests: dict[int, int] = field(default_factory=dict)
 
     @property
     def score(self) -> float | None:

@@ -13,6 +13,7 @@ from rfdag.methods.catalogue import METHODS, class_of, method_named, method_name
 from rfdag.methods.method import Method
 from rfdag.methods.rfd import Rfd
 from rfdag.methods.soft import Soft
+from rfdag.methods.tested import refuse_beside_test
 from rfdag.options import Options, option, options
 from rfdag.precision.estimation import Estimation
 from rfdag.wording import with_nearest
@@ -72,7 +73,8 @@ class Settings:
     running: Running = field(default_factory=Running)
 
     def __post_init__(self) -> None:
-        if self.running.time_limit is not None and not self.method.timed:
+        refuse_beside_test(self.method, self.description, self.estimation, self.running.device)
+        if self.running.time_limit is not None and not self.method.timed and self.estimation.test is None:
             raise OptionError(
                 f"Method {self.method.name!r}{' without refinement' if 'refine' in self.method.declared() else ''} "
                 f"always runs to its end; leave {keyword('time_limit')} out."

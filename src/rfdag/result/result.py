@@ -34,7 +34,7 @@ from rfdag.result.exporting import Exporting, Kind
 from rfdag.result.plotting import Plotting
 from rfdag.runtime.notebook import ShownInNotebooks
 from rfdag.runtime.writing import write_text
-from rfdag.wording import counted, edge_price
+from rfdag.wording import count_of_tests, counted, edge_price
 
 if TYPE_CHECKING:
     import networkx
@@ -104,6 +104,9 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
         oracle.
     interrupted
         Whether Ctrl-C ended the search before it was done; the result is then the best found until that moment.
+    tests
+        How many tests of independence were done, by the number of variables that they condition on, where a ``test``
+        decided; a question that was asked again counts once.
     """
 
     names: tuple[Hashable, ...]
@@ -122,6 +125,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
     knowledge: Knowledge | None = None
     interrupted: bool = False
     means: NDArray[np.float64] | None = field(default=None, repr=False)
+    tests: dict[int, int] = field(default_factory=dict, repr=False)
     regressions: InitVar[Regressions | None] = None
 
     def __post_init__(self, regressions: Regressions | None) -> None:
@@ -160,6 +164,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
             knowledge=knowledge,
             interrupted=found.interrupted,
             means=evidence.means,
+            tests=found.tests,
             regressions=found.regressions,
         )
 
@@ -364,13 +369,16 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
         shown = " → ".join(map(str, self.order[:limit]))
         more = f" → … ({len(self.order) - limit} more)" if len(self.order) > limit else ""
         undecided = int((self.cpdag == 2).sum()) // 2
-        rows = "exact" if self.n_samples is None else counted(self.n_samples, "row")
+        # A function of the user's own may have no rows behind it, and is not exact for that.
+        unknown = "by tests" if self.tests and self.input == "data" else "exact"
+        rows = unknown if self.n_samples is None else counted(self.n_samples, "row")
         price = f"{edge_price(self.penalty, self.gamma)} in the BIC"
         lines = [
             f"rfdag result: {counted(len(self.names), 'variable')}, {rows}, method {self.method.name}",
             f"order (causes first): {shown}{more}",
             f"edges: {int(self.dag.sum())}, of which {undecided} could point either way",
             *([f"penalty: {self.penalty:g}, chosen of {len(self.path)}; an edge costs {price}"] if self.path else []),
+            *([f"tests: {count_of_tests(self.tests)}"] if self.tests else []),
             *([f"knowledge: {summed_up(self.compliance)}"] if self.compliance else []),
             *(f"warning: {warning}" for warning in self.warnings),
         ]

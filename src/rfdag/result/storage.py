@@ -61,6 +61,7 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
         "timings": result.timings,
         "warnings": list(result.warnings),
         "interrupted": result.interrupted,
+        "tests": {str(size): count for size, count in result.tests.items()},
         "means": None if result.means is None else result.means.tolist(),
         "knowledge": None if result.knowledge is None else to_parts(result.knowledge),
         "trace": _encode_trace(result.trace),
@@ -155,6 +156,7 @@ def decode(content: dict[str, Any]) -> Result:
         timings=content["timings"],
         warnings=tuple(content["warnings"]),
         interrupted=content["interrupted"],
+        tests={int(size): count for size, count in content.get("tests", {}).items()},
         means=None if content["means"] is None else np.array(content["means"]),
         knowledge=None if known is None else from_parts(known),
     )
