@@ -88,7 +88,8 @@ class ByTests(Evidence):
         with one_blas_thread():
             found = method.learn(self, run)
             dag = found.dag
-            if self.conditioning == "blanket":
+            literal = self.exact or self.conditioning == "all" or getattr(method, "parents", "auto") == "threshold"
+            if not literal:
                 required = None if run.constraints is None else run.constraints.required
                 dag = needed(dag, asked, method.alpha, required)
             # Asked last, so that time and tests go to the order first.

@@ -1,11 +1,11 @@
 """The moral graph that an elimination by tests starts from.
 
 Given all other variables, each pair needs one test. Kernel tests lose their power long before that, so blankets are
-found from below: pairs that are dependent at all; without those that one common neighbour, or the neighbours of one of
-the two, explain away; with those that neighbours in common make dependent, as a common effect does; and again without
-those that the neighbours, which now include the Markov blanket, explain away. With exact answers the graph is the moral
-graph: true neighbours are dependent whatever is given, spouses are given their common child, and the last pass tests
-every edge given a set that includes the blanket of one end.
+found from below: pairs that are dependent at all; without those that the neighbours of one of the two explain away;
+with those that neighbours in common make dependent, as a common effect does; and again without those that neighbours,
+which now include the Markov blanket, explain away. With exact answers the graph is the moral graph: true neighbours are
+dependent whatever is given, spouses are given their common child, and the last pass tests every edge given a set that
+includes the blanket of one end.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def first_graph(asked: Questions, alpha: float, conditioning: Conditioning, repo
     # Weakest first: what hardly depends should not be in the way of what does.
     strength = {pair: -1.0 if value is None else value for pair, value in zip(pairs, marginal, strict=True)}
     ranked = sorted(pairs, key=lambda pair: (-strength[pair], pair))
-    for number, step in enumerate((_without_one, _without_blanket, _with_spouses, _without_blanket), start=1):
+    for number, step in enumerate((_without_blanket, _with_spouses, _without_blanket), start=1):
         edges = step(edges, ranked, asked, alpha)
-        report((4 + number) / 8)
+        report((3 + number) / 6)
     return edges
 
 
@@ -55,18 +55,6 @@ def _matrix(p: int, pairs: Sequence[Pair], values: Sequence[float | None], alpha
     edges = np.zeros((p, p), bool)
     for (i, j), value in zip(pairs, values, strict=True):
         edges[i, j] = edges[j, i] = value is None or value <= alpha
-    return edges
-
-
-def _without_one(edges: Edges, ranked: Sequence[Pair], asked: Questions, alpha: float) -> Edges:
-    """Drop the edges that a single common neighbour explains away."""
-    for i, j in ranked:
-        if not edges[i, j]:
-            continue
-        for common in np.flatnonzero(edges[i] & edges[j]).tolist():
-            if asked.independent([(i, j, (common,))], alpha)[0]:
-                edges[i, j] = edges[j, i] = False
-                break
     return edges
 
 

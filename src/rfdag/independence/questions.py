@@ -75,6 +75,10 @@ class Questions:
         """Return the smallest distance of a p-value from a level so far."""
         return min((abs(value - alpha) for value in self._known.values()), default=math.inf)
 
+    def separated(self, alpha: float) -> set[tuple[int, int]]:
+        """Return the pairs that some test so far has found independent at a level."""
+        return {(i, j) for (i, j, _), value in self._known.items() if value > alpha}
+
     def p_value(self, i: int, j: int, given: Iterable[int] = ()) -> float | None:
         """Return the p-value of one question; None if time is over and it is not known."""
         return self.p_values([(i, j, tuple(given))])[0]
