@@ -236,10 +236,10 @@ def cost(key: Key) -> float:
 ABOUT = (
     f"Skeleton F1, number of tests and time on additive models with nonlinear effects: n = {ROWS}, random DAGs of "
     "three neighbours a node, each variable a sum of curves of its parents (sigmoids or parabolas with random "
-    "vertices, unit variance times ±[.7, 1.5]) and Gaussian noise, standardised before its children are drawn; columns are shuffled. "
-    f"RFD conditions on blankets. PC is causal-learn's, stable, with the very same test functions; all tests are at "
-    f"level {ALPHA}. A question that is asked again counts once. Bars are 95 % intervals over graphs; times are of one "
-    "thread. The level and the way to the first graph were chosen on other seeds."
+    "vertices, unit variance times ±[.7, 1.5]) and Gaussian noise, standardised before its children are drawn; columns "
+    "are shuffled. RFD conditions on blankets. PC is causal-learn's, stable, with the very same test functions; all "
+    f"tests are at level {ALPHA}. A question that is asked again counts once. Bars are 95 % intervals over graphs; "
+    "times are of one thread. The level and the way to the first graph were chosen on other seeds."
 )
 
 STUDIES = (
