@@ -525,3 +525,23 @@ def test_there_are_no_coefficients():
         found.model()
     with pytest.raises((DataError, OptionError)):
         found.effect(0, 1)
+
+
+def test_the_command_line(tmp_path):
+    from typer.testing import CliRunner
+
+    from rfdag.cli import app
+
+    _, rows = linear_rows()
+    np.savetxt(tmp_path / "rows.csv", rows, delimiter=",", header="a,b,c,d,e,f,g,h", comments="")
+    words = ["learn", str(tmp_path / "rows.csv"), "--test", "fisher-z", "--conditioning", "all", "--alpha", "0.01"]
+    told = CliRunner().invoke(app, words)
+    expected = rfdag.learn(rows, names=list("abcdefgh"), test="fisher-z", conditioning="all", alpha=0.01)
+    assert told.exit_code == 0
+    assert f"Tests: {found_tests(expected)}: " in told.stdout
+    content = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)
+    assert content["order"] == list(expected.order)
+    assert content["tests"] == {str(size): count for size, count in expected.tests.items()}
+    refused = CliRunner().invoke(app, [*words, "--refine"])
+    assert refused.exit_code == 2
+    assert "--refine: with --test fisher-z" in refused.stderr

@@ -164,6 +164,7 @@ def _content(result: Result, files: Sequence[Path]) -> dict[str, Any]:
         "score": result.score,
         "penalty": result.penalty,
         "gamma": result.gamma,
+        "tests": {str(size): count for size, count in result.tests.items()},
         "path": [asdict(point) for point in result.path],
         "settings": result.settings.to_dict(),
         "timings": result.timings,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, xlogy
 
-from rfdag.errors import DataError, DataMessage, as_columns
+from rfdag.errors import DataError, DataMessage, as_columns, keyword
 from rfdag.wording import counted
 
 ROWS_PER_FREEDOM = 5
@@ -48,15 +48,15 @@ class G2:
         broken = [name for name, column in zip(names, rows.T, strict=True) if (column != np.round(column)).any()]
         if broken:
             raise DataError(
-                f'test="g2" takes categories as whole numbers, and {as_columns(broken)} hold others. Encode each '
-                "category as a whole number, or choose another test."
+                f"{keyword('test', 'g2')} takes categories as whole numbers, and {as_columns(broken)} hold others. "
+                "Encode each category as a whole number, or choose another test."
             )
         found = [np.unique(column, return_inverse=True) for column in rows.T]
         many = [name for name, (values, _) in zip(names, found, strict=True) if len(values) > MOST_CODES]
         if many:
             raise DataError(
-                f'test="g2" takes categories, and {as_columns(many)} have more than {MOST_CODES} different values. '
-                "Group these, or choose another test."
+                f"{keyword('test', 'g2')} takes categories, and {as_columns(many)} have more than {MOST_CODES} "
+                "different values. Group these, or choose another test."
             )
         self._codes = np.column_stack([codes.ravel() for _, codes in found])
         self._sizes = [len(values) for values, _ in found]

@@ -27,7 +27,8 @@ class Running(Options):
         default=None,
         meaning=(
             'Seconds after which method "soft", "gsp" or a refinement returns the best order so far; with '
-            'restarts="auto", refinement is repeated until then. The first, narrow beams always finish.'
+            'restarts="auto", refinement is repeated until then. The first, narrow beams always finish. With a '
+            "``test``, no more tests begin after that."
         ),
         above=0,
     )

@@ -78,7 +78,8 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
     trace
         Every step of the winning elimination, before any refinement, the first removed (a sink) first.
     moments
-        Sample size and correlation of the data; None for an oracle, or if a file does not contain them.
+        Sample size and correlation of the data; None for an oracle, where a ``test`` decided, or if a file does not
+        contain them.
     n_samples
         The number of rows behind the result; None when the input was exact.
     score
