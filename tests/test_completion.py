@@ -51,7 +51,10 @@ def folder(tmp_path_factory):
         ("rfdag effect broken.json ", set()),
         ("rfdag effect other.json ", set()),
         ("rfdag reproduce noi", {"noiseless"}),
-        ("rfdag reproduce noiseless roc ", {"examples", "time", "scaling", "dense-family", "runtime", "all"}),
+        (
+            "rfdag reproduce noiseless roc ",
+            {"examples", "time", "scaling", "dense-family", "runtime", "nonparametric", "all"},
+        ),
         ("rfdag bench --workloads sa", {"sachs", "sachs-log", "sachs-raw"}),
         ("rfdag bench --workloads quick,sachs-", {"quick,sachs-log", "quick,sachs-raw"}),
         ("rfdag bench --contenders rfdag,flop-20", {"rfdag,flop-20", "rfdag,flop-20-penalty-1"}),

@@ -18,6 +18,8 @@ from rfdag.eliminate.engines.sparse import SparseEngine
 from rfdag.eliminate.engines.sparse_oracle import SparseOracleEngine
 from rfdag.eliminate.kernels import oracle as oracle_kernels
 from rfdag.evidence.moments import Moments
+from rfdag.independence import ByTests, Questions
+from rfdag.independence.d_separation import DSeparation
 from rfdag.simulate import dense_dag, linear_sem, random_dag, sample
 from strategies import dags, samples
 
@@ -39,6 +41,15 @@ def exact_precision(dag, generator):
     sem = linear_sem(dag, generator)
     partial = Moments.from_precision(sem.precision(), None).partial_correlations()
     return DenseEngine(partial, Tolerance(), pairs="neighbours")
+
+
+def by_tests(conditioning):
+    def make(dag, generator):
+        asked = Questions(DSeparation(dag), range(len(dag)), "d-separation")
+        evidence = ByTests(asked, conditioning=conditioning, kind="dag")
+        return evidence.engine(alpha=0.01, pairs="neighbours", threads=1)
+
+    return make
 
 
 def sparse_oracle(dag, generator):
@@ -67,6 +78,8 @@ EXACT = [
     exact_precision,
     sparse_oracle,
     sparse_precision,
+    pytest.param(by_tests("all"), id="by_tests"),
+    pytest.param(by_tests("blanket"), id="by_tests_given_blankets"),
     pytest.param(oracle_on_gpu, marks=on_gpu),
     pytest.param(exact_precision_on_gpu, marks=on_gpu),
 ]

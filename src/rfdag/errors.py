@@ -16,6 +16,7 @@ __all__ = [
     "DeviceError",
     "FileError",
     "GraphError",
+    "IndependenceError",
     "MatrixError",
     "NumericalError",
     "NumericalWarning",
@@ -102,6 +103,10 @@ class MatrixError(RfdagError):
 
 class GraphError(RfdagError):
     """A graph is not what it should be: a cycle in a DAG, an unknown node, no consistent extension."""
+
+
+class IndependenceError(RfdagError):
+    """A test of conditional independence raised, or returned something that is no p-value."""
 
 
 class OptionError(RfdagError):

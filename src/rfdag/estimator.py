@@ -66,7 +66,8 @@ class RFD(BaseEstimator):  # type: ignore[misc]
     cpdag_
         That of its equivalence class.
     coef_
-        Regression coefficients, row → column; by rank correlations in standard deviations of the variables behind the
+        Regression coefficients, row → column; none after learning by a ``test``, and neither are intercepts, variances
+        and scores; by rank correlations in standard deviations of the variables behind the
         ranks, like the variances.
     intercept_
         Constants of these regressions.
@@ -173,6 +174,9 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         self.causal_order_ = self.result_.causal_order
         self.dag_ = self.result_.dag
         self.cpdag_ = self.result_.cpdag
+        if self.result_.tests:
+            # Tests leave open what a dependence looks like: there are no coefficients.
+            return
         model = self.result_.model()
         self.coef_, self.residual_variance_ = model.sem.weights, model.sem.variances
         self.intercept_ = model.intercepts

@@ -52,7 +52,8 @@ def learn(
         DataFrame or Array, which are read in pieces. With ``input=``, a matrix or a DAG as an array, a frame or a file;
         a DAG also as a networkx.DiGraph. A precision matrix or a DAG may be a SciPy sparse array (of any format, or a
         file written by scipy.sparse.save_npz): p may then be a million, no p × p array is made, and the result holds
-        sparse arrays. Or evidence that is known already: `rfdag.Moments`, `rfdag.Oracle`.
+        sparse arrays. Or evidence that is known already: `rfdag.Moments`, `rfdag.Oracle`. With a ``test`` of your own
+        a frame gives the names alone, whatever it holds, and None leaves them to ``names``.
     method
         How an order is found: by name, or an object with its options, such as ``rfdag.Soft(beam=32)``. "soft", the
         default, weighs edges by their evidence and searches with beams (`rfdag.Soft`). "rfd" is the paper's
@@ -70,8 +71,8 @@ def learn(
         What the input is and how it is written, as an `rfdag.Description`. Its options can be passed flat instead:
         ``input="correlation", n_samples=500``, ``delimiter=";"``.
     estimation
-        How partial correlations are estimated, as an `rfdag.Estimation`. Its options can be passed flat instead:
-        ``blocks=True``.
+        How partial correlations are estimated, or which ``test`` of conditional independence decides in their place,
+        as an `rfdag.Estimation`. Its options can be passed flat instead: ``blocks=True``, ``test="kci"``.
     time_limit
         {time_limit}
     n_jobs

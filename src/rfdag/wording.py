@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 from rfdag.errors import listed
@@ -15,6 +15,16 @@ def counted(count: int, noun: str) -> str:
     ('1 edge', '2 edges')
     """
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def count_of_tests(tests: Mapping[int, int]) -> str:
+    """Return how many tests were done in all, and how many given each number of others.
+
+    >>> count_of_tests({0: 45, 1: 20, 3: 1})
+    '66: 45 given no others, 20 given 1, 1 given 3'
+    """
+    each = ", ".join(f"{count} given {size or 'no others'}" for size, count in sorted(tests.items()))
+    return f"{sum(tests.values())}: {each}"
 
 
 def alternatives(words: Sequence[str]) -> str:

@@ -194,6 +194,11 @@ def _of_rows(settings: Settings) -> Settings:
         raise OptionError(
             f"A bootstrap draws rows, and {keyword('input', kind)} has none. Pass data, one row per sample."
         )
+    if settings.estimation.test is not None:
+        raise OptionError(
+            f"A bootstrap learns from moments of drawn rows, and a test needs the rows themselves: leave "
+            f"{keyword('test')} out, or draw rows yourself and learn from each draw."
+        )
     if settings.estimation.blocks is True:
         raise OptionError(f"A bootstrap counts all pairs of columns; leave {keyword('blocks', True)} out.")
     return replace(settings, estimation=replace(settings.estimation, blocks=False))

@@ -30,7 +30,7 @@ class BootstrapCommand(DeclaredCommand):
 
     sampled = True
     # Its own `runs` hide those of method "gsp".
-    without = ("input", "n_samples", "tolerance", "blocks", "runs")
+    without = ("input", "n_samples", "tolerance", "test", "conditioning", "blocks", "runs")
 
 
 def register(app: typer.Typer, reported: Callable[[Callable[..., None]], Callable[..., None]]) -> None:

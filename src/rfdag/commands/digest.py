@@ -15,7 +15,7 @@ from rfdag.commands.speech import Spell, escape, print_files, printable, spelled
 from rfdag.errors import as_argument
 from rfdag.knowledge.compliance import summed_up
 from rfdag.result import Edge, Result
-from rfdag.wording import counted, edge_price, without_middle
+from rfdag.wording import count_of_tests, counted, edge_price, without_middle
 
 STATISTICS = {"coefficient": "coefficient", "partial_correlation": "partial corr.", "gain": "BIC gain"}
 EDGES_SHOWN = 60
@@ -60,6 +60,8 @@ def _tell_pipe(console: Console, result: Result, files: Sequence[Path], warnings
     _tell_path(console, result)
     if result.estimator is not None:
         console.print(f"\n[bold]Estimator[/bold]: {escape(str(result.estimator))}", highlight=False)
+    if result.tests:
+        console.print(f"\n[bold]Tests[/bold]: {count_of_tests(result.tests)}", highlight=False)
     if result.compliance:
         console.print(f"\n[bold]Knowledge[/bold]: {escape(summed_up(result.compliance))}", highlight=False)
     if result.score is not None:
@@ -89,7 +91,8 @@ def _tell_terminal(
 
 
 def _run(result: Result) -> str:
-    rows = "exact input" if result.n_samples is None else counted(result.n_samples, "row")
+    unknown = "tests of your own" if result.tests and result.input == "data" else "exact input"
+    rows = unknown if result.n_samples is None else counted(result.n_samples, "row")
     seconds = sum(result.timings.values())
     return f"{counted(len(result.names), 'variable')}, {rows}, method {result.method.name}, {seconds:.2f} s"
 
@@ -110,7 +113,7 @@ def _tell_order(console: Console, order: Sequence[Hashable], limit: int) -> None
 
 def _tell_edges(console: Console, result: Result, edges: Sequence[Edge]) -> None:
     undecided = sum(not edge.directed for edge in result.edges)
-    ranked = "; strongest first" if console.is_terminal and len(edges) > 1 else ""
+    ranked = "; strongest first" if console.is_terminal and len(edges) > 1 and not result.tests else ""
     console.print(
         f"\n[bold]{counted(len(result.edges), 'edge')}[/bold], {undecided} of which could point either way{ranked}",
         highlight=False,
@@ -176,7 +179,8 @@ def _summary(result: Result, warnings: Sequence[str]) -> Iterator[tuple[str, str
     for label, members in groups.items():
         if members:
             yield label, _named(name for name in result.order if name in members)
-    if len(edges) > 1:
+    # Tests leave open how strong a dependence is.
+    if len(edges) > 1 and not result.tests:
         yield (
             "Strongest",
             ", ".join(
@@ -185,6 +189,8 @@ def _summary(result: Result, warnings: Sequence[str]) -> Iterator[tuple[str, str
         )
     if result.estimator is not None:
         yield "Estimator", escape(str(result.estimator))
+    if result.tests:
+        yield "Tests", count_of_tests(result.tests)
     if result.compliance:
         yield "Knowledge", escape(summed_up(result.compliance))
     if result.score is not None:

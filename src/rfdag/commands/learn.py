@@ -165,6 +165,7 @@ def _content(result: Result, files: Sequence[Path]) -> dict[str, Any]:
         "penalty": result.penalty,
         "gamma": result.gamma,
         "estimator": None if result.estimator is None else result.estimator._asdict(),
+        "tests": {str(size): count for size, count in result.tests.items()},
         "path": [asdict(point) for point in result.path],
         "settings": result.settings.to_dict(),
         "timings": result.timings,

@@ -6,6 +6,7 @@ In: an engine over partial correlations or a DAG, and a rule. Out: `Elimination`
 from rfdag.eliminate.elimination import Elimination, eliminate, replay
 from rfdag.eliminate.engines.dense import DenseEngine
 from rfdag.eliminate.engines.engine import Engine, LostPrecision, Removal
+from rfdag.eliminate.engines.independence import IndependenceEngine
 from rfdag.eliminate.engines.oracle import OracleEngine
 from rfdag.eliminate.engines.sparse import SparseEngine
 from rfdag.eliminate.engines.sparse_oracle import SparseOracleEngine
@@ -21,6 +22,7 @@ __all__ = [
     "Elimination",
     "Engine",
     "FisherZ",
+    "IndependenceEngine",
     "LostPrecision",
     "OracleEngine",
     "Removal",

@@ -44,7 +44,7 @@ class Trace(ShownInNotebooks):
     degree
         Its score D, the number of its neighbours.
     threshold
-        The threshold on partial correlations at this step.
+        The threshold on partial correlations at this step; the level, where tests decided.
     ties
         How many choices were equally good; 1 means that there was no tie.
     search
@@ -55,7 +55,7 @@ class Trace(ShownInNotebooks):
         All edges between remaining variables that were added, in the same form.
     smallest_margin
         The smallest distance between a partial correlation and its threshold over all steps: how close rounding came
-        to deciding an edge.
+        to deciding an edge. Where tests decided, that between a p-value and the level.
     capped
         How many calls of RFDStep dropped paths because of ``max_paths``.
     neighbours

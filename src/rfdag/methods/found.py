@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,9 @@ class Found:
         Those that came along with the search; None if they are computed from the moments.
     estimator
         Which estimator of partial correlations was used, and why; None where nothing was estimated.
+    tests
+        How many tests of independence were done, by the number of variables that they condition on; empty where none
+        decided.
     """
 
     order: NDArray[np.int64]
@@ -57,6 +60,7 @@ class Found:
     interrupted: bool = False
     regressions: Regressions | None = None
     estimator: UsedEstimator | None = None
+    tests: dict[int, int] = field(default_factory=dict)
 
     @property
     def score(self) -> float | None:

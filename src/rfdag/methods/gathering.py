@@ -12,6 +12,7 @@ from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.gpu import DeviceMoments
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.reading import read_evidence
+from rfdag.independence.reading import read_tests
 from rfdag.input.checks import checked_names
 from rfdag.methods.blocks import Blocks
 from rfdag.methods.preflight import Preflight
@@ -25,6 +26,16 @@ def gather(data: Any, names: Sequence[Hashable] | None, settings: Settings, thre
     description = settings.description
     if isinstance(data, Evidence):
         return _as_given(data, names, settings, preflight)
+    if settings.estimation.test is not None:
+        return read_tests(
+            data,
+            settings.estimation.test,
+            conditioning=settings.estimation.conditioning,
+            input=description.input,
+            names=names,
+            form=description,
+            seed=settings.running.random_state or 0,
+        )
     return read_evidence(
         data,
         input=description.input,
@@ -50,6 +61,7 @@ def _as_given(
         name: value for name, value in settings.description.given().items() if (name, value) != ("input", evidence.kind)
     }
     stated |= {"blocks": True} if settings.estimation.blocks is True else {}
+    stated |= {} if settings.estimation.test is None else {"test": settings.estimation.test}
     if stated:
         raise OptionError(
             f"Found {', '.join(keyword(name, value) for name, value in stated.items())} beside "

@@ -33,12 +33,14 @@ class Method(Options):
     name: ClassVar[str]
     exhaustive: ClassVar[bool] = False
     """Whether it finds the best DAG of all."""
+    by_tests: ClassVar[bool] = False
+    """Whether it takes a test of conditional independence in place of partial correlations."""
     needs: ClassVar[tuple[str, ...]] = ()
     """What evidence must have for this method: "matrices", dense ones."""
 
     alpha: float = option(
         default=1e-3,
-        meaning="Level of the test that decides whether a partial correlation is an edge.",
+        meaning="Level of the test that decides whether a pair is an edge: of a partial correlation, or of `test`.",
         above=0,
         below=1,
         needs=("rows",),

@@ -18,6 +18,8 @@ from rfdag.options import option, options
 class Counting(Refinable):
     """A method that counts the edges which a removal takes away and brings."""
 
+    by_tests: ClassVar[bool] = True
+
     pairs: Literal["all", "neighbours"] = option(
         # type: ignore[misc]
         default="all",

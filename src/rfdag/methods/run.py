@@ -74,7 +74,7 @@ class Run:
 
     def estimated(self, evidence: Evidence, method: Priced) -> Evidence:
         """Return evidence with the partial correlations that an elimination starts from, where they are estimated."""
-        if evidence.exact or evidence.sparse:
+        if not _sampled(evidence):
             return evidence
         moments, rows = sample_of(evidence)
         columns = len(moments.names)
@@ -94,7 +94,7 @@ class Run:
 
     def used_estimator(self, evidence: Evidence, method: Priced) -> UsedEstimator | None:
         """Return which estimator made the partial correlations of evidence, and why; None where it is exact."""
-        if evidence.exact or evidence.sparse:
+        if not _sampled(evidence):
             return None
         moments, rows = sample_of(evidence)
         size = rows, len(moments.names)
@@ -109,3 +109,8 @@ class Run:
     def generator(self) -> np.random.Generator:
         """Return a generator for all other draws."""
         return np.random.default_rng(self.random_state or 0)
+
+
+def _sampled(evidence: Evidence) -> bool:
+    """Return whether evidence is moments of a sample, whose partial correlations are estimated."""
+    return not (evidence.exact or evidence.sparse) and evidence.moments is not None

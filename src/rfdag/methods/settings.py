@@ -13,6 +13,7 @@ from rfdag.methods.catalogue import METHODS, class_of, method_named, method_name
 from rfdag.methods.method import Method
 from rfdag.methods.rfd import Rfd
 from rfdag.methods.soft import Soft
+from rfdag.methods.tested import refuse_beside_test
 from rfdag.options import Options, option, options
 from rfdag.precision.estimation import Estimation
 from rfdag.wording import with_nearest
@@ -26,7 +27,8 @@ class Running(Options):
         default=None,
         meaning=(
             'Seconds after which method "soft", "gsp" or a refinement returns the best order so far; with '
-            'restarts="auto", refinement is repeated until then. The first, narrow beams always finish.'
+            'restarts="auto", refinement is repeated until then. The first, narrow beams always finish. With a '
+            "``test``, no more tests begin after that."
         ),
         above=0,
     )
@@ -72,7 +74,8 @@ class Settings:
     running: Running = field(default_factory=Running)
 
     def __post_init__(self) -> None:
-        if self.running.time_limit is not None and not self.method.timed:
+        refuse_beside_test(self.method, self.description, self.estimation, self.running.device)
+        if self.running.time_limit is not None and not self.method.timed and self.estimation.test is None:
             raise OptionError(
                 f"Method {self.method.name!r}{' without refinement' if 'refine' in self.method.declared() else ''} "
                 f"always runs to its end; leave {keyword('time_limit')} out."

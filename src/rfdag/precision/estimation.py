@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from rfdag.errors import OptionError, keyword, listed
+from rfdag.independence.catalogue import names_of_tests
 from rfdag.options import Options, option, options
 from rfdag.orders import tuning
 from rfdag.precision.averaged import Averaged
@@ -16,6 +17,7 @@ from rfdag.precision.nodewise import Nodewise
 from rfdag.precision.own import Own
 from rfdag.precision.sample import Sample
 from rfdag.precision.shrinkage import Shrinkage
+from rfdag.wording import nearest
 
 ESTIMATORS: dict[str, Estimator | Callable[..., Any]] = {
     each.name: each for each in (Sample(), Averaged(), Shrinkage(), GraphicalLasso(), Nodewise(), Clime())
@@ -60,8 +62,11 @@ class Estimation(Options):
     test: str | None = option(
         default=None,
         meaning=(
-            "A test of conditional independence that decides about edges in place of partial correlations: its name, "
-            "or your own function (i, j, given) -> p-value."
+            'A test of conditional independence that decides about edges in place of partial correlations: "fisher-z", '
+            '"kci" and "rcit" (kernel tests of causal-learn, an extra), "hsic" (on residuals of smooth regressions), '
+            '"g2" (categories as whole numbers), "d-separation" (of a DAG), or your own function (i, j, given) -> '
+            "p-value, called with column numbers i < j and a sorted tuple of others; with several threads at the same "
+            "time, unless n_jobs=1."
         ),
         objects="a function (i, j, given) -> p-value",
     )
@@ -69,7 +74,7 @@ class Estimation(Options):
         default="auto",
         meaning=(
             'What a test conditions on: "all" other variables that remain, the paper\'s definition, or the Markov '
-            '"blanket" of one of the two, which is smaller.'
+            '"blanket" of one of the two, which is smaller. "auto" is "blanket", but "all" for "d-separation".'
         ),
     )
     blocks: bool | Literal["auto"] = option(
@@ -82,7 +87,7 @@ class Estimation(Options):
     )
 
     def check(self) -> None:
-        """Raise for an estimator that does not exist, or a strength that it does not have."""
+        """Raise for an estimator or a test that does not exist, and for what does not belong to them."""
         named = isinstance(self.precision, str)
         if named and self.precision != "auto" and self.precision not in ESTIMATORS:
             raise OptionError(
@@ -94,6 +99,17 @@ class Estimation(Options):
             raise OptionError(
                 f"{keyword('regularisation')} is the strength of {listed(sparse)}, and {keyword('precision')} is "
                 f"{self.precision!r}. Name one of these, or leave it out."
+            )
+        if isinstance(self.test, str) and self.test not in names_of_tests():
+            close = nearest(self.test, names_of_tests())
+            raise OptionError(
+                f"{keyword('test')} is one of {listed(names_of_tests(), limit=20)}, or a function (i, j, given) -> "
+                f"p-value, not {self.test!r}.{'' if close is None else f' Did you mean {close!r}?'}"
+            )
+        if self.test is None and self.conditioning != "auto":
+            raise OptionError(
+                f"{keyword('conditioning', self.conditioning)} says what a test conditions on; pass "
+                f"{keyword('test', ...)} with it, or leave it out."
             )
 
     @property

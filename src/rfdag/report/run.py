@@ -13,7 +13,7 @@ import numpy as np
 from rfdag.options import OBJECT
 from rfdag.report.rerun import Given, rerun
 from rfdag.report.rows import Rows
-from rfdag.wording import bic_explained, edge_price
+from rfdag.wording import bic_explained, count_of_tests, edge_price
 
 if TYPE_CHECKING:
     from rfdag.result import Result
@@ -37,6 +37,7 @@ def run_facts(result: Result, data: Any, rows: Rows | None, given: Given | None 
         "penalty": result.penalty,
         "gamma": result.gamma,
         "edge_price": edge_price(result.penalty, result.gamma),
+        "tests": count_of_tests(result.tests) if result.tests else None,
         "bic": bic_explained(result.penalty, result.gamma),
         "estimator": None if result.estimator is None else str(result.estimator),
         "path": [[point.penalty, point.edges, point.criterion, point.chosen] for point in result.path],

@@ -54,6 +54,11 @@ class LinearModel(ShownInNotebooks):
     def of(cls, result: Result) -> LinearModel:
         """Return the model given by a result's DAG and regressions."""
         weights, variances = result.coefficients, result.residual_variances
+        if result.tests:
+            raise DataError(
+                "A test of conditional independence finds a graph and leaves open what a dependence looks like: there "
+                f"are no coefficients. Learn without {keyword('test')} for a linear model."
+            )
         if weights is None or variances is None:
             raise DataError(
                 f"A result learnt from {keyword('input', result.input)} without numbers has a graph but no "

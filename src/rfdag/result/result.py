@@ -36,7 +36,7 @@ from rfdag.result.exporting import Exporting, Kind
 from rfdag.result.plotting import Plotting
 from rfdag.runtime.notebook import ShownInNotebooks
 from rfdag.runtime.writing import write_text
-from rfdag.wording import counted, edge_price
+from rfdag.wording import count_of_tests, counted, edge_price
 
 if TYPE_CHECKING:
     import networkx
@@ -80,7 +80,8 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
     trace
         Every step of the winning elimination, before any refinement, the first removed (a sink) first.
     moments
-        Sample size and correlation of the data; None for an oracle, or if a file does not contain them.
+        Sample size and correlation of the data; None for an oracle, where a ``test`` decided, or if a file does not
+        contain them.
     n_samples
         The number of rows behind the result; None when the input was exact.
     score
@@ -109,6 +110,9 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
         estimated.
     interrupted
         Whether Ctrl-C ended the search before it was done; the result is then the best found until that moment.
+    tests
+        How many tests of independence were done, by the number of variables that they condition on, where a ``test``
+        decided; a question that was asked again counts once.
     """
 
     names: tuple[Hashable, ...]
@@ -128,6 +132,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
     interrupted: bool = False
     means: NDArray[np.float64] | None = field(default=None, repr=False)
     estimator: UsedEstimator | None = None
+    tests: dict[int, int] = field(default_factory=dict, repr=False)
     regressions: InitVar[Regressions | None] = None
 
     def __post_init__(self, regressions: Regressions | None) -> None:
@@ -167,6 +172,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
             interrupted=found.interrupted,
             means=evidence.means,
             estimator=found.estimator,
+            tests=found.tests,
             regressions=found.regressions,
         )
 
@@ -371,7 +377,9 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
         shown = " → ".join(map(str, self.order[:limit]))
         more = f" → … ({len(self.order) - limit} more)" if len(self.order) > limit else ""
         undecided = int((self.cpdag == 2).sum()) // 2
-        rows = "exact" if self.n_samples is None else counted(self.n_samples, "row")
+        # A function of the user's own may have no rows behind it, and is not exact for that.
+        unknown = "by tests" if self.tests and self.input == "data" else "exact"
+        rows = unknown if self.n_samples is None else counted(self.n_samples, "row")
         price = f"{edge_price(self.penalty, self.gamma)} in the BIC"
         lines = [
             f"rfdag result: {counted(len(self.names), 'variable')}, {rows}, method {self.method.name}",
@@ -379,6 +387,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
             f"edges: {int(self.dag.sum())}, of which {undecided} could point either way",
             *([f"partial correlations: {self.estimator}"] if self.estimator else []),
             *([f"penalty: {self.penalty:g}, chosen of {len(self.path)}; an edge costs {price}"] if self.path else []),
+            *([f"tests: {count_of_tests(self.tests)}"] if self.tests else []),
             *([f"knowledge: {summed_up(self.compliance)}"] if self.compliance else []),
             *(f"warning: {warning}" for warning in self.warnings),
         ]

@@ -29,7 +29,8 @@ class Removal:
 
     ``parents`` are its neighbours in the moral subgraph just before: its parents in the minimal I-MAP of the order
     under construction. ``removed`` and ``filled`` list the edges removed and added, as pairs of variables; they are
-    None unless requested. ``margin`` is the smallest distance of a partial correlation from its threshold so far.
+    None unless requested. ``margin`` is the smallest distance of a partial correlation from its threshold so far, or
+    of a p-value from the level of the tests.
     """
 
     variable: int

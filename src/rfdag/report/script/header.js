@@ -1,13 +1,14 @@
 // The head of the page, and the part on how to repeat the run.
 function showHeader() {
   const run = content.run;
-  const rows = run.n === null ? "exact input" : counted(run.n, "row");
+  const unknown = run.tests !== null && run.input === "data" ? "tests of your own" : "exact input";
+  const rows = run.n === null ? unknown : counted(run.n, "row");
   find("lead").textContent = `${counted(run.p, "variable")}, ${rows}: ${counted(content.edges_in_all, "edge")}, ${content.undirected_in_all} of which could point either way.`;
   const seconds = Object.values(run.timings).reduce((sum, part) => sum + part, 0);
   const facts = [
-    ["Rows", run.n === null ? "exact" : run.n], ["Variables", run.p], ["Edges", content.edges_in_all],
+    ["Rows", run.n === null ? (unknown === "exact input" ? "exact" : "not known") : run.n], ["Variables", run.p], ["Edges", content.edges_in_all],
     ["Method", run.settings.method], ["Seed", run.seed === null ? "none (ties by column)" : run.seed],
-    [run.score === null ? "BIC" : `BIC, ${run.edge_price} per edge`, run.score === null ? "–" : run.score.toFixed(1).replace("-", "−")], ["Time", `${seconds.toFixed(2)} s`],
+    [run.score === null ? "BIC" : `BIC, ${run.edge_price} per edge`, run.score === null ? "–" : run.score.toFixed(1).replace("-", "−")], ...(run.tests === null ? [] : [["Tests", run.tests]]), ["Time", `${seconds.toFixed(2)} s`],
     ...(run.estimator === null ? [] : [["Partial correlations", run.estimator, "small"]]),
     ["Versions", Object.entries(run.versions).map(([name, version]) => `${name} ${version}`).join(", "), "small"],
     ["Written", run.written, "small"],

@@ -30,6 +30,8 @@ Graph = NDArray[np.int8]
 Answer = Callable[[Floats], Graph]
 
 ALPHA = 1e-3
+NONLINEAR_ALPHA = 0.01
+"""Level of the tests on nonlinear data: kernel tests have little power at 0.001."""
 PENALTY = 2.0
 
 
@@ -150,11 +152,11 @@ def _causal_learn_ges(penalty: float) -> Answer:
     return answer
 
 
-def _causal_learn_pc(alpha: float) -> Answer:
+def _causal_learn_pc(alpha: float, test: str = "fisherz") -> Answer:
     def answer(rows: Floats) -> Graph:
         from causallearn.search.ConstraintBased.PC import pc
 
-        return from_endpoints(pc(rows, alpha=alpha, indep_test="fisherz", stable=True, show_progress=False).G.graph)
+        return from_endpoints(pc(rows, alpha=alpha, indep_test=test, stable=True, show_progress=False).G.graph)
 
     return answer
 
@@ -338,6 +340,21 @@ CONTENDERS = {
                 group="monotone",
             )
             for name in ("normal-scores", "spearman", "kendall")
+        ),
+        *(
+            Contender(
+                f"rfdag-{name}", "rfdag", "rfdag", f'learn(X, test="{name}", alpha={NONLINEAR_ALPHA})',
+                _rfdag(test=name, alpha=NONLINEAR_ALPHA), group="nonlinear",
+            )
+            for name in ("kci", "rcit", "fisher-z")
+        ),
+        *(
+            Contender(
+                f"causal-learn-pc-{name}", "causal-learn", "causal-learn",
+                f'pc(X, alpha={NONLINEAR_ALPHA}, indep_test="{name}", stable=True)',
+                _causal_learn_pc(NONLINEAR_ALPHA, name), group="nonlinear",
+            )
+            for name in ("kci", "rcit", "fisherz")
         ),
         TUNED["rfdag-20"].at(1.0, "rfdag-20-penalty-1", group="small"),
         TUNED["flop-20"].at(1.0, "flop-20-penalty-1", group="small"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-GROUPS = ("quick", "sparse", "monotone", "dense", "few-rows", "small", "robust", "networks", "sachs")
+GROUPS = ("quick", "sparse", "monotone", "dense", "few-rows", "small", "nonlinear", "robust", "networks", "sachs")
 WORKLOADS = (
     "quick",
     "degree8-p100-n1000",
@@ -26,6 +26,10 @@ WORKLOADS = (
     "degree4-p200-n200",
     "dense-p20-n40",
     "sparse-p20-n40",
+    "sigmoid-p10-n500",
+    "quadratic-p10-n500",
+    "sigmoid-p15-n500",
+    "quadratic-p15-n500",
     "scale-free2-p100-n1000",
     "scale-free4-p100-n1000",
     "iscm-p100-n1000",
@@ -63,6 +67,12 @@ CONTENDERS = (
     "rfdag-normal-scores",
     "rfdag-spearman",
     "rfdag-kendall",
+    "rfdag-kci",
+    "rfdag-rcit",
+    "rfdag-fisher-z",
+    "causal-learn-pc-kci",
+    "causal-learn-pc-rcit",
+    "causal-learn-pc-fisherz",
     "rfdag-20-penalty-1",
     "flop-20-penalty-1",
     "tetrad-boss-penalty-1",

@@ -15,6 +15,7 @@ from rfdag import datasets
 from rfdag.errors import OptionError
 from rfdag.graphs.dag import Graph
 from rfdag.simulate import LinearSEM, linear_sem, random_dag, sample, scale_free_dag, standardise
+from rfdag.studies.bench.additive import CURVES, additive_sample
 from rfdag.studies.bench.transforms import monotone
 
 Floats = NDArray[np.float64]
@@ -126,6 +127,14 @@ def _monotone(name: str, p: int, n: int) -> Iterator[Workload]:
     yield Workload(f"untransformed-p{p}-n{n}", "monotone", family, p, n, plain.source, same_as=plain.name)
 
 
+def _nonlinear(curve: str, p: int, n: int) -> Workload:
+    def source(generator: Generator) -> Drawn:
+        dag = random_dag(p, rng=generator, degree=3)
+        return Drawn(dag, additive_sample(dag, n, curve, generator))
+
+    return Workload(f"{curve}-p{p}-n{n}", "nonlinear", f"degree 3, {curve} effects", p, n, source, graphs=10)
+
+
 def _robust(name: str, family: str, model: Callable[[Generator], LinearSEM]) -> Workload:
     return Workload(f"{name}-p100-n1000", "robust", family, 100, 1000, _drawn_from(1000, model))
 
@@ -182,6 +191,9 @@ def _all() -> Iterable[Workload]:
         yield _erdos_renyi("degree4", "few-rows", 200, n, degree=4)
     yield _erdos_renyi("dense", "small", 20, 40, density=0.5)
     yield _erdos_renyi("sparse", "small", 20, 40, density=0.1)
+    for p in (10, 15):
+        for curve in CURVES:
+            yield _nonlinear(curve, p, 500)
     for m in (2, 4):
         yield _robust(f"scale-free{m}", f"scale-free, m = {m}", functools.partial(_scale_free, m))
     yield _robust("iscm", "degree 8, internally standardised", _internally_standardised)

@@ -19,6 +19,7 @@ _MODULES = {
     "runtime": "runtime_law",
     "beyond-noiseless": "beyond_noiseless",
     "beyond-noisy": "beyond_noisy",
+    "nonparametric": "nonparametric",
 }
 
 

@@ -49,6 +49,12 @@ STYLES = {
     "FLOP, 0 restarts": Style(SKY, "d", SOLID),
     "FLOP, 20 restarts": Style(SKY, "d", DASHED),
     "BOSS (tetrad-port)": Style(GREEN, "H", DASHDOT),
+    "RFD + KCI": Style(BLUE, "o", SOLID),
+    "RFD + RCIT": Style(SKY, "o", SOLID),
+    "RFD + Fisher z": Style(GREY, "o", SOLID),
+    "PC + KCI": Style(PURPLE, "P", DASHED),
+    "PC + RCIT": Style(VERMILLION, "P", DASHED),
+    "PC + Fisher z": Style(GREY, "P", DASHED),
     "true order": Style(GREY, "_", DOTTED),
 }
 """By name of the method. Names are the same in all studies."""

@@ -1,0 +1,98 @@
+"""From rows, a DAG or mere names to evidence by tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rfdag.eliminate.engines.independence import Conditioning
+from rfdag.errors import DataError, OptionError, as_columns, keyword
+from rfdag.evidence.oracle import Oracle
+from rfdag.evidence.reading import read_evidence
+from rfdag.independence.by_tests import ByTests
+from rfdag.independence.catalogue import D_SEPARATION, TESTS
+from rfdag.independence.d_separation import DSeparation
+from rfdag.independence.questions import Questions
+from rfdag.input.checks import check_columns, check_duplicates, checked_names
+from rfdag.input.description import Description
+from rfdag.input.frames import is_frame
+from rfdag.input.reading import in_memory
+from rfdag.options import name_of
+
+
+def read_tests(
+    source: Any,
+    test: str | Callable[..., Any],
+    *,
+    conditioning: str = "auto",
+    input: str = "data",
+    names: Sequence[Hashable] | None = None,
+    form: Description | None = None,
+    seed: int = 0,
+) -> ByTests:
+    """Return the evidence that a test makes of a source.
+
+    Parameters
+    ----------
+    source
+        Rows in any form that `rfdag.learn` takes, held in memory; a DAG for "d-separation". For a function of the
+        user's own a frame gives the names alone, whatever it holds, and None leaves them to ``names``.
+    test, conditioning, input, names
+        As in `rfdag.learn`.
+    form
+        How a text file is written.
+    seed
+        Seed of tests that draw at random.
+
+    Examples
+    --------
+    >>> read_tests([[0, 1], [0, 0]], "d-separation", input="dag").asked.p_value(0, 1)
+    0.0
+    >>> read_tests(None, lambda i, j, given: 0.5, names=["a", "b"]).asked.p_value(0, 1)
+    0.5
+    """
+    scope: Conditioning = "all" if conditioning == "all" else "blanket"
+    if test == D_SEPARATION:
+        oracle = read_evidence(source, input=input, names=names, form=form)
+        if not isinstance(oracle, Oracle):
+            raise OptionError(f"{keyword('test', test)} needs a dense DAG; pass .toarray().")
+        asked = Questions(DSeparation(oracle.dag), oracle.names, repr(test))
+        return ByTests(asked, None, "blanket" if conditioning == "blanket" else "all", kind="dag")
+    if callable(test):
+        found, rows = _named(source, names, form)
+        return ByTests(Questions(test, found, name_of(test)), rows, scope, own=True)
+    if source is None:
+        raise DataError(f"Found no data; {keyword('test', test)} is a test on rows. Pass them, one row per sample.")
+    table = in_memory(source, names, form)
+    constant = np.flatnonzero((table.values == table.values[0]).all(axis=0))
+    if len(constant):
+        raise DataError(
+            f"All values are equal in {as_columns([table.names[at] for at in constant])}; nothing can be tested there. "
+            "Drop such columns."
+        )
+    asked = Questions(TESTS[test](table.values, table.names, seed), table.names, repr(test))
+    return ByTests(asked, table.rows, scope)
+
+
+def _named(
+    source: Any, names: Sequence[Hashable] | None, form: Description | None
+) -> tuple[tuple[Hashable, ...], int | None]:
+    """Return the variables of a user's own test, and the number of rows where there are any."""
+    if source is None:
+        if names is None:
+            raise OptionError(
+                f"Found a test of your own without data; pass {keyword('names', ...)}, one for each variable that it "
+                "takes, or the data."
+            )
+        found, rows = checked_names(tuple(names), names), None
+    elif is_frame(source) and hasattr(source, "columns"):
+        columns = getattr(source, "column_names", None) or list(source.columns)
+        check_duplicates(list(columns))
+        found, rows = checked_names(tuple(columns), names), len(source) if hasattr(source, "__len__") else None
+    else:
+        table = in_memory(source, names, form)
+        found, rows = table.names, table.rows
+    check_columns(found)
+    return found, rows or None
