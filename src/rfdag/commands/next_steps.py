@@ -11,7 +11,8 @@ from typing import NamedTuple
 from rfdag.commands.bootstrap import BootstrapCommand
 from rfdag.commands.speech import printable
 from rfdag.report.rerun import Given, command_line, option_words, path_word
-from rfdag.result.result import SAVE_MOMENTS_UP_TO, Edge, Result
+from rfdag.result.edge import Edge
+from rfdag.result.result import SAVE_MOMENTS_UP_TO, Result
 
 
 class Step(NamedTuple):

@@ -3,6 +3,7 @@
 In: an order, a DAG and how they were found. Out: `Result`, saved and loaded.
 """
 
-from rfdag.result.result import Edge, Result, load
+from rfdag.result.edge import Edge
+from rfdag.result.result import Result, load
 
 __all__ = ["Edge", "Result", "load"]

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from rfdag.orders.path import PathPoint
 from rfdag.orders.portfolio import Attempt
 from rfdag.orders.scores import price_of_edge
 from rfdag.precision.estimator import UsedEstimator
+from rfdag.result.edge import Edge
 from rfdag.result.estimating import Estimating
 from rfdag.result.exporting import Exporting, Kind
 from rfdag.result.plotting import Plotting
@@ -44,24 +45,6 @@ if TYPE_CHECKING:
 
 SAVE_MOMENTS_UP_TO = 200
 """Number of variables up to which moments are saved by default."""
-
-
-class Edge(NamedTuple):
-    """One edge of the DAG.
-
-    ``coefficient`` is that of the regression of the target on all its parents, in the units of the data (by rank
-    correlations: in standard deviations of the Gaussian variables behind the ranks), and
-    ``partial_correlation`` that of the two given the other parents; None for an oracle. ``gain`` is by how much the
-    BIC would be worse without the edge, at the price of an edge that the result was learnt with; None on exact input.
-    ``directed`` is False if the edge is undirected in the Markov equivalence class.
-    """
-
-    source: Hashable
-    target: Hashable
-    coefficient: float | None
-    partial_correlation: float | None
-    gain: float | None
-    directed: bool
 
 
 @dataclass(frozen=True, eq=False)
