@@ -325,7 +325,7 @@ def test_commands_have_the_options_of_the_library_and_no_others():
     rest = {name for kind in (Description, Running, rfdag.Estimation) for name in kind.declared()}
     assert isinstance(commands["learn"], DeclaredCommand)
     assert set(commands["learn"].offered) == every | rest
-    left_out = {"input", "n_samples", "tolerance", "blocks", "runs"}
+    left_out = {"input", "n_samples", "tolerance", "test", "conditioning", "blocks", "runs"}
     assert set(commands["bootstrap"].offered) == (every | rest | {"sampling", "share", "corrected"}) - left_out
 
 
