@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 import reference
 import rfdag
+from rfdag.eliminate import IndependenceEngine
 from rfdag.errors import DataError, DataWarning, IndependenceError, NumericalWarning, OptionError
-from rfdag.independence import TESTS
+from rfdag.independence import TESTS, ByTests
 from rfdag.independence.d_separation import DSeparation
 from rfdag.independence.first_graph import first_graph
 from rfdag.independence.questions import Questions
@@ -430,6 +431,25 @@ def test_ctrl_c_leaves_an_order(moment, n_jobs):
     assert found_tests(found) < moment + n_jobs
 
 
+def test_ctrl_c_between_two_tests(monkeypatch):
+    dag = random_dag(9, degree=3, rng=11)
+    degrees, calls = IndependenceEngine.degrees, []
+
+    def interrupted(self):
+        calls.append(self)
+        if len(calls) == 12:
+            raise KeyboardInterrupt
+        return degrees(self)
+
+    monkeypatch.setattr(IndependenceEngine, "degrees", interrupted)
+    own = separated(dag)
+    with pytest.warns(NumericalWarning, match="interrupted after"):
+        found = rfdag.learn(None, test=own, names=range(9))
+    assert found.interrupted
+    assert sorted(found.order) == list(range(9))
+    assert found_tests(found) == len(own.calls)
+
+
 def test_progress_is_reported():
     shares = []
     rfdag.learn(COLLIDER, input="dag", test="d-separation", progress=shares.append)
@@ -469,6 +489,24 @@ def test_what_does_not_go_together(options, message):
 def test_level_of_exact_answers():
     with pytest.raises(OptionError, match="alpha: this is decided by a sample"):
         rfdag.learn(COLLIDER, input="dag", test="d-separation", alpha=0.01)
+
+
+def test_evidence_by_tests_goes_in_as_it_is():
+    evidence = ByTests(Questions(DSeparation(COLLIDER), NAMES, "mine"))
+    assert rfdag.learn(evidence, "rfd").order[-1] == "wet"
+    assert rfdag.learn(evidence, "rfd", names=["a", "b", "c"]).order[-1] == "c"
+    with pytest.raises(OptionError, match="Method 'soft' weighs partial correlations, and tests give none"):
+        rfdag.learn(evidence)
+
+
+def test_margins_follow_the_answers():
+    asked = Questions(lambda i, j, given: 0.3 if given else 0.8, "abc", "mine")
+    assert asked.margin(0.5) == np.inf
+    asked.p_values([(0, 1, ())])
+    assert asked.margin(0.5) == pytest.approx(0.3)
+    asked.p_values([(0, 1, (2,))])
+    assert asked.margin(0.5) == pytest.approx(0.2)
+    assert asked.margin(0.1) == pytest.approx(0.2)
 
 
 def test_moments_know_no_other_test():

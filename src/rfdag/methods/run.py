@@ -70,7 +70,7 @@ class Run:
 
     def estimated(self, evidence: Evidence, method: Priced) -> Evidence:
         """Return evidence with the partial correlations that an elimination starts from, where they are estimated."""
-        if evidence.exact or evidence.sparse or evidence.moments is None:
+        if evidence.exact or evidence.sparse or evidence.tested:
             return evidence
         moments, rows = sample_of(evidence)
         columns = len(moments.names)
