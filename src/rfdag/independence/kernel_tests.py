@@ -79,7 +79,7 @@ class Kci:
         return float(gammaincc(mean**2 / variance, float(product.sum()) * mean / variance))
 
     def _kernel(self, variable: int, given: tuple[int, ...], *, joined: bool) -> Floats:
-        """Return the centred kernel of a variable, or of it and the others, less what a regression on these explains."""
+        """Return the kernel of a variable, alone or joined to others, less what a regression on these explains."""
         key = variable, given, joined
         with self._lock:
             kept = self._kept.get(key)
