@@ -15,6 +15,7 @@ import rfdag
 from rfdag.eliminate import IndependenceEngine
 from rfdag.errors import DataError, DataWarning, IndependenceError, NumericalWarning, OptionError
 from rfdag.independence import TESTS, ByTests
+from rfdag.independence.answers import needed
 from rfdag.independence.d_separation import DSeparation
 from rfdag.independence.first_graph import first_graph
 from rfdag.independence.questions import Questions
@@ -106,6 +107,41 @@ def test_required_edges_survive_the_last_tests():
     rows = np.random.default_rng(3).normal(size=(200, 3))
     found = rfdag.learn(rows, test="fisher-z", knowledge={"required": [(0, 2)]})
     assert found.dag.tolist() == [[0, 0, 1], [0, 0, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("separation", "gone"),
+    [
+        ((1, 3, (2,)), (1, 3)),  # given the other parent of 3
+        ((1, 3, (0, 2)), (1, 3)),  # given the parent of 1, too
+        ((2, 3, ()), (2, 3)),  # given anything, if it was ever asked
+    ],
+)
+def test_parents_that_are_not_needed(separation, gone):
+    dag = np.zeros((4, 4), np.int8)
+    dag[[0, 1, 2], [1, 3, 3]] = 1
+    asked = Questions(lambda *query: 0.9 if query == separation else 0.0, range(4), "mine")
+    asked.p_values([(2, 3, ())])
+    expected = dag.copy()
+    expected[gone] = 0
+    np.testing.assert_array_equal(needed(dag, asked, 0.01), expected)
+    required = np.zeros((4, 4), bool)
+    required[gone] = True
+    np.testing.assert_array_equal(needed(dag, asked, 0.01, required), dag)
+
+
+def test_parents_at_removal_are_there_for_the_asking():
+    def collider(i, j, given):
+        """All depend, but for 0 and 1 alone."""
+        return 0.9 if ({i, j}, given) == ({0, 1}, ()) else 0.0
+
+    def learnt(**options):
+        return rfdag.learn(None, test=collider, names=range(3), **options)
+
+    assert learnt().dag.sum() == learnt(parents="threshold").dag.sum() == 2
+    found = learnt(knowledge={"tiers": [[2], [0, 1]]}, parents="threshold")
+    assert found.dag.sum() == 3
+    assert learnt(knowledge={"tiers": [[2], [0, 1]]}).dag.sum() == 2
 
 
 # Economy.
