@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 import reference
 import rfdag
+from rfdag.eliminate import IndependenceEngine
 from rfdag.errors import DataError, DataWarning, IndependenceError, NumericalWarning, OptionError
-from rfdag.independence import TESTS
+from rfdag.independence import TESTS, ByTests
+from rfdag.independence.answers import needed
 from rfdag.independence.d_separation import DSeparation
 from rfdag.independence.first_graph import first_graph
 from rfdag.independence.questions import Questions
@@ -105,6 +107,41 @@ def test_required_edges_survive_the_last_tests():
     rows = np.random.default_rng(3).normal(size=(200, 3))
     found = rfdag.learn(rows, test="fisher-z", knowledge={"required": [(0, 2)]})
     assert found.dag.tolist() == [[0, 0, 1], [0, 0, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("separation", "gone"),
+    [
+        ((1, 3, (2,)), (1, 3)),  # given the other parent of 3
+        ((1, 3, (0, 2)), (1, 3)),  # given the parent of 1, too
+        ((2, 3, ()), (2, 3)),  # given anything, if it was ever asked
+    ],
+)
+def test_parents_that_are_not_needed(separation, gone):
+    dag = np.zeros((4, 4), np.int8)
+    dag[[0, 1, 2], [1, 3, 3]] = 1
+    asked = Questions(lambda *query: 0.9 if query == separation else 0.0, range(4), "mine")
+    asked.p_values([(2, 3, ())])
+    expected = dag.copy()
+    expected[gone] = 0
+    np.testing.assert_array_equal(needed(dag, asked, 0.01), expected)
+    required = np.zeros((4, 4), bool)
+    required[gone] = True
+    np.testing.assert_array_equal(needed(dag, asked, 0.01, required), dag)
+
+
+def test_parents_at_removal_are_there_for_the_asking():
+    def collider(i, j, given):
+        """All depend, but for 0 and 1 alone."""
+        return 0.9 if ({i, j}, given) == ({0, 1}, ()) else 0.0
+
+    def learnt(**options):
+        return rfdag.learn(None, test=collider, names=range(3), **options)
+
+    assert learnt().dag.sum() == learnt(parents="threshold").dag.sum() == 2
+    found = learnt(knowledge={"tiers": [[2], [0, 1]]}, parents="threshold")
+    assert found.dag.sum() == 3
+    assert learnt(knowledge={"tiers": [[2], [0, 1]]}).dag.sum() == 2
 
 
 # Economy.
@@ -430,6 +467,25 @@ def test_ctrl_c_leaves_an_order(moment, n_jobs):
     assert found_tests(found) < moment + n_jobs
 
 
+def test_ctrl_c_between_two_tests(monkeypatch):
+    dag = random_dag(9, degree=3, rng=11)
+    degrees, calls = IndependenceEngine.degrees, []
+
+    def interrupted(self):
+        calls.append(self)
+        if len(calls) == 12:
+            raise KeyboardInterrupt
+        return degrees(self)
+
+    monkeypatch.setattr(IndependenceEngine, "degrees", interrupted)
+    own = separated(dag)
+    with pytest.warns(NumericalWarning, match="interrupted after"):
+        found = rfdag.learn(None, test=own, names=range(9))
+    assert found.interrupted
+    assert sorted(found.order) == list(range(9))
+    assert found_tests(found) == len(own.calls)
+
+
 def test_progress_is_reported():
     shares = []
     rfdag.learn(COLLIDER, input="dag", test="d-separation", progress=shares.append)
@@ -469,6 +525,24 @@ def test_what_does_not_go_together(options, message):
 def test_level_of_exact_answers():
     with pytest.raises(OptionError, match="alpha: this is decided by a sample"):
         rfdag.learn(COLLIDER, input="dag", test="d-separation", alpha=0.01)
+
+
+def test_evidence_by_tests_goes_in_as_it_is():
+    evidence = ByTests(Questions(DSeparation(COLLIDER), NAMES, "mine"))
+    assert rfdag.learn(evidence, "rfd").order[-1] == "wet"
+    assert rfdag.learn(evidence, "rfd", names=["a", "b", "c"]).order[-1] == "c"
+    with pytest.raises(OptionError, match="Method 'soft' weighs partial correlations, and tests give none"):
+        rfdag.learn(evidence)
+
+
+def test_margins_follow_the_answers():
+    asked = Questions(lambda i, j, given: 0.3 if given else 0.8, "abc", "mine")
+    assert asked.margin(0.5) == np.inf
+    asked.p_values([(0, 1, ())])
+    assert asked.margin(0.5) == pytest.approx(0.3)
+    asked.p_values([(0, 1, (2,))])
+    assert asked.margin(0.5) == pytest.approx(0.2)
+    assert asked.margin(0.1) == pytest.approx(0.2)
 
 
 def test_moments_know_no_other_test():

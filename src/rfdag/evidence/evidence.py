@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -50,6 +51,8 @@ class Evidence(ABC):
     correlated: str = "pearson"
     notes: tuple[str, ...] = ()
     sparse: ClassVar[bool] = False
+    tested: ClassVar[bool] = False
+    """Whether tests of independence decide, and there are no moments."""
     kernel: ClassVar[Any] = None
     """The compiled loop that stands for all that an elimination compiles."""
 
@@ -93,6 +96,11 @@ class Evidence(ABC):
             f"{pair} became deterministic functions of each other during the elimination: the columns are too nearly "
             "dependent for double precision. Drop one of the two, or combine them."
         )
+
+    def renamed(self, names: tuple[Hashable, ...]) -> Evidence:
+        """Return the same evidence under other names."""
+        renamed: Evidence = replace(self, names=names)  # type: ignore[type-var]
+        return renamed
 
     def learn(self, method: Any, run: Any) -> Any:
         """Return what a method finds in this evidence."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -49,6 +49,8 @@ class ByTests(Evidence):
     array([0, 0, 1])
     """
 
+    tested: ClassVar[bool] = True
+
     asked: Questions = field(repr=False)
     n_samples: int | None = None
     conditioning: Conditioning = "blanket"
@@ -80,13 +82,22 @@ class ByTests(Evidence):
         """Return the answers to questions of conditional independence, by the same tests."""
         return PairwiseTests(self.asked, alpha, self.conditioning, exact=self.exact)
 
+    def renamed(self, names: tuple[Hashable, ...]) -> ByTests:
+        """Return the same evidence under other names."""
+        return replace(self, asked=self.asked.renamed(names))
+
     def learn(self, method: Any, run: Any) -> Any:
         """Return what a method finds, with the number of tests that it took."""
         asked = self.asked
         asked.begin(run.threads, run.deadline, run.bar.stage("Testing"))
         # Threads of our own share the tests.
         with one_blas_thread():
-            found = method.learn(self, run)
+            try:
+                found = method.learn(self, run)
+            except KeyboardInterrupt:
+                # Between two tests; answers are kept, so the way up to here takes no time, and no test follows.
+                asked.interrupted = True
+                found = method.learn(self, run)
             dag = found.dag
             literal = self.exact or self.conditioning == "all" or getattr(method, "parents", "auto") == "threshold"
             if not literal:

@@ -7,24 +7,37 @@ fast non-parametric causal discovery, 2019.
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaincc
 
 from rfdag.errors import DataError, keyword
 from rfdag.runtime.memory import available_memory
 
+Floats = NDArray[np.float64]
+
 MATRICES_OF_KCI = 12
 """Matrices of rows × rows that a test holds at its height: kernels, their products and distances."""
+
+MOST_KEPT = 2**28
+"""Bytes of kernels that are kept for other pairs."""
+
+RIDGE = 1e-3
+"""The penalty of KCI's regressions: its authors', and causal-learn's."""
 
 
 class Kci:
     """The kernel test of conditional independence, with a gamma approximation of its null distribution.
 
-    A test takes time in proportion to the cube of the number of rows: about 0.05 s for 500, 0.3 s for 1000.
+    The kernel of a variable, as a regression on others leaves it, is computed once and kept for other pairs, as far as
+    `MOST_KEPT` bytes go. That takes time in proportion to the cube of the number of rows: about 0.03 s for 500, 0.2 s
+    for 1000.
 
     Parameters
     ----------
@@ -47,14 +60,48 @@ class Kci:
     def __init__(self, rows: NDArray[Any], names: Sequence[Hashable] = (), seed: int = 0) -> None:
         _require_causal_learn("kci")
         require_square_matrices(len(rows), MATRICES_OF_KCI, "kci", instead="rcit")
-        self._rows = np.asarray(rows, np.float64)
+        rows = np.asarray(rows, np.float64)
+        self._rows = (rows - rows.mean(axis=0)) / rows.std(axis=0, ddof=1)
+        self._kept: OrderedDict[tuple[int, tuple[int, ...], bool], Floats] = OrderedDict()
+        self._most = max(2, MOST_KEPT // (8 * len(rows) ** 2))
+        self._lock = threading.Lock()
 
     def __call__(self, i: int, j: int, given: tuple[int, ...]) -> float:
         """Return the p-value of the hypothesis that i and j are independent given others."""
-        marginal, conditional = _kernel_tests()
-        x, y, z = (self._rows[:, list(places)] for places in ((i,), (j,), given))
-        p_value, _ = conditional().compute_pvalue(x, y, z) if given else marginal().compute_pvalue(x, y)
-        return float(p_value)
+        if not given:
+            from causallearn.utils.KCI.KCI import KCI_UInd
+
+            return float(KCI_UInd().compute_pvalue(self._rows[:, [i]], self._rows[:, [j]])[0])
+        # One of the two goes in together with the others, as its authors have it.
+        product = self._kernel(i, given, joined=True) * self._kernel(j, given, joined=False)
+        # causal-learn sums over products of eigenvectors, but for the least of them, which are these entries.
+        mean, variance = float(np.trace(product)), 2 * float((product**2).sum())
+        return float(gammaincc(mean**2 / variance, float(product.sum()) * mean / variance))
+
+    def _kernel(self, variable: int, given: tuple[int, ...], *, joined: bool) -> Floats:
+        """Return the kernel of a variable, alone or joined to others, less what a regression on these explains."""
+        key = variable, given, joined
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept is not None:
+                self._kept.move_to_end(key)
+                return kept
+        from causallearn.utils.KCI.GaussianKernel import GaussianKernel
+        from causallearn.utils.KCI.Kernel import Kernel
+
+        others = self._rows[:, list(given)]
+        gaussian = GaussianKernel()
+        gaussian.set_width_empirical_kci(others)
+        points = self._rows[:, [variable]]
+        points = np.column_stack([points, others / 2]) if joined else points
+        kernel, of_others = (Kernel.center_kernel_matrix(gaussian.kernel(each)) for each in (points, others))
+        ridge = RIDGE * np.linalg.inv(of_others + RIDGE * np.eye(len(others)))
+        left: Floats = ridge @ kernel @ ridge
+        with self._lock:
+            self._kept[key] = left
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        return left
 
 
 class Rcit:
@@ -97,32 +144,6 @@ class Rcit:
                 conditional(generator).compute_pvalue(x, y, z) if given else marginal(generator).compute_pvalue(x, y)
             )
         return float(np.clip(p_value, 0.0, 1.0))
-
-
-@cache
-def _kernel_tests() -> tuple[Any, Any]:
-    """Return causal-learn's kernel tests, marginal and conditional, without decompositions that its sums do not need.
-
-    Its conditional test inverts by a singular value decomposition, and sums over products of eigenvectors of both
-    kernels, of which it leaves out those below a hundred-thousandth. The sums are entries of the kernels' elementwise
-    product: p-values differ in the fourth digit, and a test takes half the time.
-    """
-    from causallearn.utils.KCI.KCI import KCI_CInd, KCI_UInd
-
-    class Conditional(KCI_CInd):  # type: ignore[misc]
-        def KCI_V_statistic(self, Kx: Any, Ky: Any, Kzx: Any, Kzy: Any) -> tuple[float, Any, Any]:  # noqa: N802
-            ridge = self.epsilon_x * np.linalg.inv(Kzx + self.epsilon_x * np.eye(len(Kzx)))
-            left, right = ridge @ Kx @ ridge, ridge @ Ky @ ridge
-            return float((left * right).sum()), left, right
-
-        def get_uuprod(self, Kx: Any, Ky: Any) -> tuple[Any, int]:
-            return Kx * Ky, len(Kx)
-
-        def get_kappa(self, uu_prod: Any) -> tuple[float, float]:
-            mean, variance = float(np.trace(uu_prod)), 2 * float((uu_prod**2).sum())
-            return mean**2 / variance, variance / mean
-
-    return KCI_UInd, Conditional
 
 
 @cache

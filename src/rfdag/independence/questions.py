@@ -6,6 +6,7 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import islice
 from numbers import Real
 from typing import Any
 
@@ -52,9 +53,16 @@ class Questions:
         self.late = False
         self._test = test
         self._known: dict[Query, float] = {}
+        self._margins: dict[float, tuple[int, float]] = {}
         self._threads = 1
         self._deadline = Deadline()
         self.report: Callable[[float], None] = lambda share: None
+
+    def renamed(self, names: Sequence[Hashable]) -> Questions:
+        """Return the same test under other names of its variables, with the answers so far."""
+        other = Questions(self._test, names, self.title)
+        other._known = dict(self._known)
+        return other
 
     @property
     def counts(self) -> Counter[int]:
@@ -73,7 +81,12 @@ class Questions:
 
     def margin(self, alpha: float) -> float:
         """Return the smallest distance of a p-value from a level so far."""
-        return min((abs(value - alpha) for value in self._known.values()), default=math.inf)
+        seen, smallest = self._margins.get(alpha, (0, math.inf))
+        # Answers are kept in the order in which they came: only those since the last time are new.
+        fresh = islice(self._known.values(), seen, None)
+        smallest = min(smallest, min((abs(value - alpha) for value in fresh), default=math.inf))
+        self._margins[alpha] = len(self._known), smallest
+        return smallest
 
     def separated(self, alpha: float) -> set[tuple[int, int]]:
         """Return the pairs that some test so far has found independent at a level."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -74,7 +73,7 @@ def _as_given(
             "Pass the data themselves."
         )
     if names is not None:
-        evidence = replace(evidence, names=checked_names(evidence.names, names))  # type: ignore[type-var]
-    if evidence.n_samples is not None and not evidence.sparse:
+        evidence = evidence.renamed(checked_names(evidence.names, names))
+    if evidence.n_samples is not None and not evidence.sparse and not evidence.tested:
         preflight.check(evidence.n_samples, len(evidence.names))
     return evidence

@@ -126,6 +126,11 @@ class Method(Options):
 
     def refuse_unserved(self, evidence: Evidence, run: Run) -> None:
         """Raise for options, or a method, that this evidence cannot serve."""
+        if evidence.tested and not self.by_tests:
+            raise OptionError(
+                f"Method {self.name!r} weighs partial correlations, and tests give none; use "
+                f"{keyword('method', 'rfd')}, {keyword('method', 'gsp')} or a baseline."
+            )
         if not evidence.offers.issuperset(self.needs):
             raise OptionError(
                 f"Method {self.name!r} searches over whole orders and needs dense matrices; on sparse input use "

@@ -113,4 +113,4 @@ class Run:
 
 def _sampled(evidence: Evidence) -> bool:
     """Return whether evidence is moments of a sample, whose partial correlations are estimated."""
-    return not (evidence.exact or evidence.sparse) and evidence.moments is not None
+    return not (evidence.exact or evidence.sparse or evidence.tested)

@@ -75,8 +75,10 @@ class IndependenceEngine:
 
     def fills(self) -> Integers:
         """Return how many edges each variable's removal would add: one for each pair of neighbours without one."""
-        edges, degrees = self._edges.astype(np.int64), self.degrees()
-        filled: Integers = (degrees * (degrees - 1) - (edges @ edges * edges).sum(axis=0)) // 2
+        # Products of floats are far faster than those of integers, and exact for counts.
+        edges, degrees = self._edges.astype(np.float64), self.degrees()
+        joined = (edges @ edges * edges).sum(axis=0).astype(np.int64)
+        filled: Integers = (degrees * (degrees - 1) - joined) // 2
         return filled
 
     def removals(self) -> Integers:
