@@ -145,7 +145,7 @@ def test_the_graphical_lasso_of_components_is_that_of_the_whole():
     correlation[4:, 4:] = np.corrcoef(drawn(4, 40, seed=4, degree=2)[1].T)
     found = sparse_precision(correlation, 0.1)
     whole = graphical_lasso(correlation, 0.1, tol=1e-3, max_iter=500)[1]
-    assert found == pytest.approx(whole, abs=2e-2)
+    assert found == pytest.approx(whole, abs=1e-2)
     assert not found[:4, 4:].any()
 
 
