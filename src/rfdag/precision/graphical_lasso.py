@@ -18,8 +18,8 @@ from rfdag.precision.selection import strengths
 
 Floats = NDArray[np.float64]
 
-GAP = 1e-4
-"""Gap between a solution and its dual that counts as none, per variable: both are sums over all of them."""
+GAP, MOST_GAP = 1e-4, 1e-2
+"""Gap between a solution and its dual at which the iterations end, and that a solution may have, per variable."""
 
 
 class GraphicalLasso(Estimator):
@@ -86,13 +86,17 @@ def sparse_precision(correlation: Floats, strength: float) -> Floats | None:
         if len(members) == 1:
             continue
         with warnings.catch_warnings():
-            warnings.simplefilter("error", ConvergenceWarning)
+            # Whether it is good enough is judged by the gap that is left.
+            warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.simplefilter("ignore", RuntimeWarning)
+            part = correlation[np.ix_(members, members)]
             try:
-                found = graphical_lasso(
-                    correlation[np.ix_(members, members)], strength, tol=GAP * len(members), max_iter=50
-                )[1]
-            except (ConvergenceWarning, FloatingPointError):
+                _, found, costs = graphical_lasso(
+                    part, strength, tol=GAP * len(members), enet_tol=1e-6, max_iter=50, return_costs=True
+                )
+            except FloatingPointError:
+                return None
+            if not abs(costs[-1][1]) <= MOST_GAP * len(members):
                 return None
         precision[np.ix_(members, members)] = (found + found.T) / 2
     return precision
