@@ -1,19 +1,21 @@
 """Time an elimination that updates an estimate after each removal against one that estimates everything again.
 
-    python benchmarks/updates.py [--sizes 100,200,500] [--repeats 3] [--seed 1000]
+    python benchmarks/updates.py [--sizes 100,200,500] [--estimators nodewise,clime] [--repeats 3] [--seed 1000]
 
-Random DAGs of degree 4 with n = p rows. Nodewise lasso: the whole elimination along one order, by updates (columns in
-which the removed variable has an entry are solved again, from where they were) and from scratch (after each removal all
-columns are solved again). CLIME: 20 removals spread over the order, each by updates and from scratch. Both ways use the
-same solver; from-scratch solutions of the lasso are compared with the updated ones. The floor is one inverse of the
-correlation matrix.
+Random DAGs of degree 4 with n = p rows, variables removed by least degree. Nodewise lasso: the whole elimination, by
+updates (columns in which the removed variable has an entry are solved again, from where they were) and from scratch
+(after each removal all columns are solved again). CLIME: 20 removals spread over the elimination; from scratch is the
+time of 20 columns, scaled to all that remain. Both ways use the same solver; from-scratch solutions of the lasso are
+compared with the updated ones. The floor is one inverse of the correlation matrix.
 
-Writes benchmarks/results/updates.csv and the table in docs/precision.md.
+Cells are kept in benchmarks/results/updates.csv, so that estimators and sizes can be run one by one. Writes the table
+in docs/precision.md from all of them.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -22,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from report import ROOT, markdown, provenance, update_section, write_tables
+from report import RESULTS, ROOT, markdown, provenance, update_section, write_tables
 from rfdag.eliminate import eliminate
 from rfdag.eliminate.engines.columns import Column, Columns, ColumnsEngine
 from rfdag.evidence.columns import ByColumns
@@ -36,7 +38,8 @@ from rfdag.studies.bench.workloads import simulation_generator
 
 DEGREE = 4.0
 SAMPLED = 20
-"""Removals that CLIME is timed on."""
+"""Removals, and columns at each, that CLIME is timed on."""
+ESTIMATORS: dict[str, Estimator] = {each.name: each for each in (Nodewise(), Clime())}
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -56,9 +59,10 @@ def started(estimator: Estimator, p: int, seed: int, number: int) -> tuple[Momen
     return moments, estimate
 
 
-def again(solver: Columns, remaining: NDArray[np.int64]) -> dict[int, Column]:
-    """Return all columns over the remaining variables, solved from nothing."""
-    return {int(j): solver.solve(int(j), remaining[remaining != j]) for j in remaining}
+def again(solver: Columns, remaining: NDArray[np.int64], most: int) -> dict[int, Column]:
+    """Return the columns of up to ``most`` remaining variables, spread over all, solved from nothing."""
+    some = np.unique(np.linspace(0, len(remaining) - 1, min(most, len(remaining))).astype(int))
+    return {int(j): solver.solve(int(j), remaining[remaining != j]) for j in remaining[some]}
 
 
 def furthest(engine: ColumnsEngine, scratch: dict[int, Column]) -> float:
@@ -74,20 +78,21 @@ def furthest(engine: ColumnsEngine, scratch: dict[int, Column]) -> float:
 
 
 def replayed(estimator: Estimator, p: int, steps: Sequence[int], seed: int, number: int) -> dict[str, float]:
-    """Return the seconds that the removals at ``steps`` take both ways, along the order of least degree."""
+    """Return the seconds that the removals at ``steps`` take both ways, the variable of least degree first."""
     moments, estimate = started(estimator, p, seed, number)
-    order = eliminate(estimate.engine("all"), "min-degree").order
     engine = estimate.engine("all")
+    most = p if isinstance(estimator, Nodewise) else SAMPLED
     seconds = {"updates": 0.0, "scratch": 0.0, "difference": 0.0, "columns": 0.0}
-    for step, variable in enumerate(order[::-1][:-1].tolist()):
-        position = int(np.flatnonzero(engine.remaining == variable)[0])
+    for step in range(p - 1):
+        position = int(engine.degrees().argmin())
+        variable = int(engine.remaining[position])
         solved = np.count_nonzero([variable in engine.column(int(j)).support for j in engine.remaining])
         took, _ = timed(lambda at=position: engine.remove(at))  # type: ignore[misc]
         if step in steps:
             seconds["updates"] += took
             seconds["columns"] += solved
-            took, scratch = timed(lambda: again(estimate.solver, engine.remaining))
-            seconds["scratch"] += took
+            took, scratch = timed(lambda: again(estimate.solver, engine.remaining, most))
+            seconds["scratch"] += took * len(engine.remaining) / len(scratch)
             if isinstance(estimator, Nodewise):
                 seconds["difference"] = max(seconds["difference"], furthest(engine, scratch))
     seconds["floor"], _ = timed(lambda: np.linalg.inv(moments.correlation + 0.1 * np.eye(p)))
@@ -127,16 +132,23 @@ def main() -> None:
     """Measure and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="100,200,500")
+    parser.add_argument("--estimators", default=",".join(ESTIMATORS))
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1000)
     options = parser.parse_args()
-    sizes = [int(size) for size in options.sizes.split(",")]
+    path = RESULTS / "updates.csv"
+    known: dict[tuple[str, int], dict[str, Any]] = {}
+    if path.exists():
+        with path.open(encoding="utf-8", newline="") as file:
+            known = {(row["estimator"], int(row["p"])): row for row in csv.DictReader(file)}
     with one_blas_thread():
-        rows = [measure(Nodewise(), p, options.repeats, options.seed) for p in sizes]
-        rows += [measure(Clime(), p, 1 if p > 200 else options.repeats, options.seed) for p in sizes]
-    if options.sizes == parser.get_default("sizes"):
-        write_tables("updates", rows)
-        update_section(ROOT / "docs" / "precision.md", "updates", f"{markdown(rows)}\n{provenance()}\n")
+        for name in options.estimators.split(","):
+            for p in map(int, options.sizes.split(",")):
+                repeats = options.repeats if name == Nodewise.name or p <= 200 else 1
+                known[name, p] = measure(ESTIMATORS[name], p, repeats, options.seed)
+                rows = [known[key] for key in sorted(known, key=lambda key: (list(ESTIMATORS).index(key[0]), key[1]))]
+                write_tables("updates", rows)
+    update_section(ROOT / "docs" / "precision.md", "updates", f"{markdown(rows)}\n{provenance()}\n")
 
 
 if __name__ == "__main__":
