@@ -37,7 +37,10 @@ def test_directions_are_read_right(home, tmp_path):
         "spec.loader.exec_module(module)\n"
         "random.seed(0)\n"
         f"rows = np.load({str(tmp_path / 'rows.npy')!r})\n"
-        f"found = {{name: module.CONTENDERS[name].answer(rows).tolist() for name in {[c.name for c in here]!r}}}\n"
+        # Kernel tests compare all rows with each other.
+        "def seen(name): return rows[:500] if module.CONTENDERS[name].group == 'nonlinear' else rows\n"
+        f"names = {[c.name for c in here]!r}\n"
+        "found = {name: module.CONTENDERS[name].answer(seen(name)).tolist() for name in names}\n"
         f"open({str(tmp_path / 'found.json')!r}, 'w').write(json.dumps(found))\n"
     )
     done = subprocess.run([python, "-P", "-c", code], capture_output=True, text=True, check=False)
