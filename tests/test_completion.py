@@ -91,7 +91,7 @@ def test_scripts_for_the_shells(shell):
     [
         ("rfdag effect result.json ag", "age"),
         ("rfdag reproduce noi", "noiseless"),
-        ("rfdag bench --workloads qu", "quick"),
+        ("rfdag bench --workloads qui", "quick"),
     ],
 )
 def test_completion_loads_no_numerics(folder, line, offered):

@@ -49,12 +49,12 @@ STYLES = {
     "FLOP, 0 restarts": Style(SKY, "d", SOLID),
     "FLOP, 20 restarts": Style(SKY, "d", DASHED),
     "BOSS (tetrad-port)": Style(GREEN, "H", DASHDOT),
-    "RFD + KCI": Style(BLUE, "o", SOLID),
-    "RFD + RCIT": Style(SKY, "o", SOLID),
-    "RFD + Fisher z": Style(GREY, "o", SOLID),
-    "PC + KCI": Style(PURPLE, "P", DASHED),
-    "PC + RCIT": Style(VERMILLION, "P", DASHED),
-    "PC + Fisher z": Style(GREY, "P", DASHED),
+    "RFD + KCI": Style(BLUE, "o", DASHED),
+    "RFD + RCIT": Style(SKY, "D", SOLID),
+    "RFD + Fisher z": Style(GREY, "p", SOLID),
+    "PC + KCI": Style(PURPLE, "P", DOTTED),
+    "PC + RCIT": Style(VERMILLION, "X", DOTTED),
+    "PC + Fisher z": Style(GREY, "x", DOTTED),
     "true order": Style(GREY, "_", DOTTED),
 }
 """By name of the method. Names are the same in all studies."""
