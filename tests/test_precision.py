@@ -55,6 +55,8 @@ def test_every_estimator_serves_every_method_with_few_rows(name, method):
     places = np.argsort(result.causal_order)
     assert all(places[i] < places[j] for i, j in np.argwhere(result.dag))
     assert (result.estimator.regularisation is None) == (name == "averaged")
+    assert f"12 rows are few for 15 columns: the search began from {ESTIMATORS[name].start}" in result.warnings[0]
+    assert not any("rows are few" in warning for warning in learn(ROWS, method, precision=name).warnings)
 
 
 @pytest.mark.parametrize("name", ["averaged", *REGULARISED])

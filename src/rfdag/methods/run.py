@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -90,7 +90,14 @@ class Run:
             regularisation=self.estimation.regularisation,
             by_columns=method.by_columns,
         )
-        return estimator(moments, request)
+        estimate = estimator(moments, request)
+        if estimate.worth is None or not self.estimation.few(rows, columns):
+            return estimate
+        few = (
+            f"{rows} rows are few for {columns} columns: the search began from {estimator.start} instead of the "
+            "sample's partial correlations, and its order is far from certain."
+        )
+        return replace(estimate, remarks=(few, *estimate.remarks))
 
     def used_estimator(self, evidence: Evidence, method: Priced) -> UsedEstimator | None:
         """Return which estimator made the partial correlations of evidence, and why; None where it is exact."""

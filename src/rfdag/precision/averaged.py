@@ -34,6 +34,7 @@ class Averaged(Estimator):
     """The average of sparse models, each fitted by BIC from a random order."""
 
     name: ClassVar[str] = "averaged"
+    start: ClassVar[str] = "an average of sparse models"
 
     def __call__(self, moments: Moments, request: Request) -> Moments:
         """Return the moments with the partial correlations of averaged models, which are worth n + p rows."""
@@ -49,11 +50,7 @@ class Averaged(Estimator):
             deadline=request.deadline,
             report=request.report,
         )
-        few = (
-            f"{moments.rows} rows are few for {len(moments.names)} columns: the search began from an average of "
-            "sparse models instead of the sample's partial correlations, and its order is far from certain."
-        )
-        return moments.estimated(partial, moments.rows + len(partial), (few,))
+        return moments.estimated(partial, moments.rows + len(partial))
 
 
 def averaged_partial_correlations(

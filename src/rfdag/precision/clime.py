@@ -86,6 +86,7 @@ class Clime(Estimator):
     """
 
     name: ClassVar[str] = "clime"
+    start: ClassVar[str] = "the columns of CLIME"
     regularised: ClassVar[bool] = True
     by_columns: ClassVar[bool] = True
 

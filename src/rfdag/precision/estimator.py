@@ -57,6 +57,8 @@ class Estimator:
     """
 
     name: ClassVar[str]
+    start: ClassVar[str] = "your own estimate"
+    """What a search begins from, in words."""
     regularised: ClassVar[bool] = False
     """Whether it has a strength that the user may give."""
     by_columns: ClassVar[bool] = False

@@ -34,6 +34,7 @@ class GraphicalLasso(Estimator):
     """
 
     name: ClassVar[str] = "graphical-lasso"
+    start: ClassVar[str] = "the graphical lasso"
     regularised: ClassVar[bool] = True
 
     def __call__(self, moments: Moments, request: Request) -> Moments:

@@ -30,6 +30,7 @@ class Nodewise(Estimator):
     """
 
     name: ClassVar[str] = "nodewise"
+    start: ClassVar[str] = "lasso regressions"
     regularised: ClassVar[bool] = True
     by_columns: ClassVar[bool] = True
 

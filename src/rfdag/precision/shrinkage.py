@@ -26,6 +26,7 @@ class Shrinkage(Estimator):
     """
 
     name: ClassVar[str] = "shrinkage"
+    start: ClassVar[str] = "shrunk correlations"
     regularised: ClassVar[bool] = True
 
     def __call__(self, moments: Moments, request: Request) -> Moments:
