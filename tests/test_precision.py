@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.covariance import graphical_lasso, ledoit_wolf_shrinkage
+from sklearn.covariance import LedoitWolf, graphical_lasso, ledoit_wolf_shrinkage
 from typer.testing import CliRunner
 
 import rfdag
@@ -248,6 +248,7 @@ def test_what_an_estimator_may_not_return(spoil, message):
         ({"precision": "nodewise", "method": "rfd", "alpha": 0.01}, "pass regularisation=… instead"),
         ({"precision": "clime", "method": "rfd", "device": "cuda"}, "estimated on the CPU; leave device='cuda' out"),
         ({"precision": 3}, "precision is text or a function"),
+        ({"precision": LedoitWolf()}, r"precision is text or a function \(moments, request\).*not LedoitWolf\(\)"),
         ({"precision": "clime", "regularisation": 1e-6}, "Pass a larger regularisation"),
     ],
 )

@@ -221,12 +221,12 @@ class Absent:
 
 
 def is_object(value: Any) -> bool:
-    """Return whether an option's value is an object of the user's own: something to call, or to fit.
+    """Return whether an option's value is an object of the user's own: something to call.
 
     >>> is_object(max), is_object("max"), is_object(0.5)
     (True, False, False)
     """
-    return not isinstance(value, str | type) and (callable(value) or callable(getattr(value, "fit", None)))
+    return not isinstance(value, str | type) and callable(value)
 
 
 def name_of(value: Any) -> str:
