@@ -1,6 +1,6 @@
 """Elimination by kernel tests and PC with the same tests, at other degrees and levels than `rfdag reproduce` shows.
 
-    python benchmarks/nonparametric.py [--graphs 6] [--seed 3021]
+    python benchmarks/nonparametric.py [--graphs 4] [--seed 3021]
 
 Additive data of 10 variables and 500 rows, sigmoid and quadratic effects. Writes benchmarks/results/nonparametric.csv
 and the second table in docs/tests.md.
@@ -53,7 +53,7 @@ def measure(degree: float, alpha: float, curve: str, graphs: int, seed: int) -> 
 def main() -> None:
     """Measure and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--graphs", type=int, default=6)
+    parser.add_argument("--graphs", type=int, default=4)
     parser.add_argument("--seed", type=int, default=3021)
     options = parser.parse_args()
     warnings.simplefilter("ignore", NumericalWarning)
