@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.eliminate.engines.columns import EMPTY, Column, Columns, ColumnsEngine
+from rfdag.eliminate.engines.columns import Column, Columns, ColumnsEngine
 from rfdag.evidence.evidence import Pairs
 from rfdag.evidence.independence import Answers, Independence, Integers
 
@@ -39,12 +39,7 @@ class ColumnsIndependence(Independence):
         )
 
     def _support(self, variable: int, chosen: Integers) -> NDArray[np.bool_]:
-        column = self._solver.solve(variable, chosen[chosen != variable], self._start(variable, chosen))
+        column = self._solver.solve(variable, chosen[chosen != variable], self._columns[variable])
         entries = np.zeros(len(self._columns), np.bool_)
         entries[column.support] = True
         return entries
-
-    def _start(self, variable: int, chosen: Integers) -> Column:
-        known = self._columns[variable]
-        kept = np.isin(known.support, chosen)
-        return Column(known.support[kept], known.values[kept]) if kept.any() else EMPTY

@@ -35,7 +35,10 @@ class Columns(Protocol):
     """An estimator that makes each column by itself."""
 
     def solve(self, variable: int, others: Integers, start: Column = EMPTY) -> Column:
-        """Return the column of a variable over itself and ``others``, ascending; ``start`` is a guess at it."""
+        """Return the column of a variable over itself and ``others``, ascending.
+
+        ``start`` is a guess at it, perhaps over more variables.
+        """
 
 
 class _Ahead(NamedTuple):
