@@ -66,9 +66,8 @@ class RFD(BaseEstimator):  # type: ignore[misc]
     cpdag_
         That of its equivalence class.
     coef_
-        Regression coefficients, row → column; none after learning by a ``test``, and neither are intercepts, variances
-        and scores; by rank correlations in standard deviations of the variables behind the
-        ranks, like the variances.
+        Regression coefficients, row → column; by rank correlations in standard deviations of the variables behind the
+        ranks, like the variances. A ``test`` gives no coefficients, intercepts, variances or scores.
     intercept_
         Constants of these regressions.
     residual_variance_

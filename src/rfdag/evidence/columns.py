@@ -33,13 +33,8 @@ class ColumnsIndependence(Independence):
     def dependent(self, node: int, others: Integers) -> Answers:
         """Return, for each of ``others``, whether it depends on ``node`` given the rest of them."""
         chosen: NDArray[np.int64] = np.sort(np.append(others, node))
-        entries = self._support(node, chosen)
-        return np.array(
-            [bool(entries[other]) and bool(self._support(int(other), chosen)[node]) for other in others], bool
-        )
+        near = self._support(node, chosen)
+        return np.array([other in near and node in self._support(int(other), chosen) for other in others], bool)
 
-    def _support(self, variable: int, chosen: Integers) -> NDArray[np.bool_]:
-        column = self._solver.solve(variable, chosen[chosen != variable], self._columns[variable])
-        entries = np.zeros(len(self._columns), np.bool_)
-        entries[column.support] = True
-        return entries
+    def _support(self, variable: int, chosen: Integers) -> Integers:
+        return self._solver.solve(variable, chosen[chosen != variable], self._columns[variable]).support

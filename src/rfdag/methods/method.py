@@ -35,6 +35,8 @@ class Method(Options):
     """Whether it finds the best DAG of all."""
     by_tests: ClassVar[bool] = False
     """Whether it takes a test of conditional independence in place of partial correlations."""
+    by_columns: ClassVar[bool] = False
+    """Whether columns of an estimate can be made again after a removal: if it follows one elimination at a time."""
     needs: ClassVar[tuple[str, ...]] = ()
     """What evidence must have for this method: "matrices", dense ones."""
 
@@ -79,11 +81,6 @@ class Method(Options):
     @property
     def widens(self) -> bool:
         """Whether wider beams may follow."""
-        return False
-
-    @property
-    def by_columns(self) -> bool:
-        """Whether columns of an estimate can be made again after a removal: if it follows one elimination at a time."""
         return False
 
     def with_beam(self, width: int) -> Self:

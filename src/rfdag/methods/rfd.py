@@ -19,6 +19,7 @@ class Counting(Refinable):
     """A method that counts the edges which a removal takes away and brings."""
 
     by_tests: ClassVar[bool] = True
+    by_columns: ClassVar[bool] = True
 
     pairs: Literal["all", "neighbours"] = option(
         # type: ignore[misc]
@@ -30,11 +31,6 @@ class Counting(Refinable):
         ),
         needs=("rows", "matrices"),
     )
-
-    @property
-    def by_columns(self) -> bool:
-        """Whether columns of an estimate can be made again after a removal."""
-        return True
 
     @property
     def scope(self) -> Pairs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -28,9 +28,8 @@ class Priced(Protocol):
     def any_rows(self) -> bool:
         """Whether it gets by with fewer rows than columns."""
 
-    @property
-    def by_columns(self) -> bool:
-        """Whether columns of an estimate can be made again after a removal."""
+    by_columns: ClassVar[bool]
+    """Whether columns of an estimate can be made again after a removal."""
 
     def starting_gamma(self, rows: int, columns: int, estimation: Estimation) -> float:
         """Return γ of the BIC."""

@@ -77,8 +77,8 @@ class IndependenceEngine:
         """Return how many edges each variable's removal would add: one for each pair of neighbours without one."""
         # Products of floats are far faster than those of integers, and exact for counts.
         edges, degrees = self._edges.astype(np.float64), self.degrees()
-        joined = (edges @ edges * edges).sum(axis=0).astype(np.int64)
-        filled: Integers = (degrees * (degrees - 1) - joined) // 2
+        adjacent = (edges @ edges * edges).sum(axis=0).astype(np.int64)
+        filled: Integers = (degrees * (degrees - 1) - adjacent) // 2
         return filled
 
     def removals(self) -> Integers:
