@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky
 
-from rfdag.errors import DataError, OptionError, as_column, as_columns, keyword
+from rfdag.errors import DataError, OptionError, keyword
 from rfdag.evidence.kendall import kendall
+from rfdag.evidence.matrices import copies_in_words
 from rfdag.evidence.moments import Floats, Moments
 from rfdag.evidence.nearest import floor_for, repaired
 from rfdag.evidence.ranks import behind_kendall, behind_spearman, normal_scores, shares_below
@@ -31,10 +32,6 @@ Check = Callable[[Any], None]
 
 def _silent(share: float) -> None:
     """Show nothing of the share done."""
-
-
-SAME = 1e-12
-"""Distance of a correlation from ±1 up to which two columns order the rows alike."""
 
 
 class Correlation(ABC):
@@ -203,14 +200,11 @@ def refuse_same_ranks(correlation: Floats, names: Names) -> None:
     rfdag.errors.DataError: By ranks, columns are copies of each other: 'cold' orders the rows as 'celsius' does, or in
     reverse. Drop 'cold'.
     """
-    same = np.argwhere(np.triu(np.abs(correlation) > 1 - SAME, 1))
-    if len(same):
-        pairs = "; ".join(
-            f"{as_column(names[j])} orders the rows as {as_column(names[i])} does, or in reverse"
-            for i, j in same[:3].tolist()
-        )
-        drop = as_columns([names[at] for at in sorted(set(same[:, 1].tolist()))])
-        raise DataError(f"By ranks, columns are copies of each other: {pairs}. Drop {drop}.")
+    found = copies_in_words(
+        correlation, names, lambda one, other: f"{one} orders the rows as {other} does, or in reverse"
+    )
+    if found is not None:
+        raise DataError(f"By ranks, columns are copies of each other: {found}")
 
 
 def _of_matrix(correlation: Floats, names: Names, n: int, correlated: str, what: str) -> Moments:

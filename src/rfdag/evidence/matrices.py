@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,9 @@ HOPELESS = 1e13
 
 SINGULAR = 1e8
 """The same for a matrix given ready-made: forming it has squared the condition of the data."""
+
+COPY = 1e-12
+"""Distance of a correlation from ±1 up to which one column is a copy of the other."""
 
 
 def triangle_of(factor: Floats) -> Floats:
@@ -164,3 +167,16 @@ def extremes_of(values: NDArray[Any], names: Sequence[Hashable] | None) -> tuple
         labels = range(len(gaps)) if names is None else names
         raise DataError(f"Found missing or infinite values in {as_columns(chosen(labels, gaps))}. Drop these rows.")
     return lowest, highest
+
+
+def copies_in_words(correlation: Floats, names: Sequence[Hashable], says: Callable[[str, str], str]) -> str | None:
+    """Return which columns are copies of others and which to drop; None if all differ.
+
+    ``says`` tells of one column and the other that it copies.
+    """
+    copies = np.argwhere(np.triu(np.abs(correlation) > 1 - COPY, 1))
+    if not len(copies):
+        return None
+    pairs = "; ".join(says(as_column(names[j]), as_column(names[i])) for i, j in copies[:3].tolist())
+    drop = as_columns([names[at] for at in sorted(set(copies[:, 1].tolist()))])
+    return f"{pairs}. Drop {drop}."

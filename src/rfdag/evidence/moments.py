@@ -17,7 +17,7 @@ from rfdag.eliminate.engines.dense import DenseEngine
 from rfdag.eliminate.engines.engine import Engine
 from rfdag.eliminate.kernels import dense as kernels
 from rfdag.eliminate.thresholds import FisherZ, Tolerance
-from rfdag.errors import DataError, MatrixError, Message, OptionError, as_column, as_columns, keyword
+from rfdag.errors import DataError, MatrixError, Message, OptionError, as_columns, keyword
 from rfdag.evidence.columns import ByColumns, ColumnsIndependence
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.independence import ExactIndependence, Independence, SampleIndependence
@@ -30,6 +30,7 @@ from rfdag.evidence.matrices import (
     chosen,
     column_norms,
     condition_of,
+    copies_in_words,
     dependence,
     extremes_of,
     factor_of,
@@ -243,16 +244,11 @@ class Moments(Evidence):
 
     def refuse_copies(self) -> None:
         """Raise if a column is a copy of another up to scale; of other dependence, few rows say nothing."""
-        correlation = self.correlation
-        np.fill_diagonal(correlation, 0.0)
-        copies = np.argwhere(np.triu(np.abs(correlation) > 1 - 1e-12))
-        if len(copies):
-            pairs = "; ".join(
-                f"{as_column(self.names[j])} is a copy of {as_column(self.names[i])} up to scale"
-                for i, j in copies[:3].tolist()
-            )
-            drop = as_columns([self.names[at] for at in sorted(set(copies[:, 1].tolist()))])
-            raise DataError(f"Columns are linearly dependent: {pairs}. Drop {drop}.")
+        found = copies_in_words(
+            self.correlation, self.names, lambda one, other: f"{one} is a copy of {other} up to scale"
+        )
+        if found is not None:
+            raise DataError(f"Columns are linearly dependent: {found}")
 
     def condition(self) -> float:
         """Return an estimate of the condition number of the factor: the root of the correlation's."""
