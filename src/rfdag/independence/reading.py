@@ -19,7 +19,7 @@ from rfdag.input.checks import check_columns, check_duplicates, checked_names
 from rfdag.input.description import Description
 from rfdag.input.frames import is_frame
 from rfdag.input.reading import in_memory
-from rfdag.options import name_of
+from rfdag.values import name_of
 
 
 def read_tests(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rfdag.input.description import MATRICES
 from rfdag.methods.catalogue import BUILT_IN
-from rfdag.options import is_object, name_of
+from rfdag.values import is_object, name_of
 
 if TYPE_CHECKING:
     from rfdag.knowledge import Knowledge
