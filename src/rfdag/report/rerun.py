@@ -31,6 +31,7 @@ class Given(NamedTuple):
     report: Path | None
     knowledge: Path | None
     truth: Path | None = None
+    moments: bool | None = None
 
 
 class Rerun(NamedTuple):
@@ -61,6 +62,8 @@ def rerun(result: Result, data: Any = None, given: Given | None = None) -> Rerun
     if result.knowledge is not None:
         options += ["--knowledge", path_word(known_file)]
     options += ["--report", "report.html" if given is None else path_word(str(given.report))]
+    if given is not None and given.moments is not None:
+        options.append("--moments" if given.moments else "--no-moments")
     if given is not None and given.truth is not None:
         options += ["--truth", path_word(str(given.truth))]
     python = _python(result, settings, paths, known_file)
@@ -89,7 +92,7 @@ def path_word(path: str) -> str:
     >>> path_word("-data.csv"), path_word("data.csv")
     ('./-data.csv', 'data.csv')
     """
-    return f"./{path}" if path.startswith("-") else path
+    return f"./{path}" if path.startswith("-") and path != "-" else path
 
 
 def _paths(data: Any) -> list[str]:

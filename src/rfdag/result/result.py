@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from rfdag.eliminate.trace import Trace
-from rfdag.errors import DataError, GraphError, OptionError
+from rfdag.errors import DataError, GraphError, Message, OptionError
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.regressions import Regressions
 from rfdag.exchange import exports
 from rfdag.graphs.dag import Graph, as_dag
 from rfdag.graphs.sparse import entries_at, freeze
+from rfdag.input.columns import Account, Column
 from rfdag.knowledge import Knowledge
 from rfdag.knowledge.compliance import Compliance, compliance, summed_up
 from rfdag.knowledge.orientation import oriented_class
@@ -96,6 +97,10 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
     tests
         How many tests of independence were done, by the number of variables that they condition on, where a ``test``
         decided; a question that was asked again counts once.
+    columns
+        What each column of the input was taken for, and what was done with it.
+    reading
+        How the input was understood and which rows were left out, as phrases; empty where there is nothing to say.
     """
 
     names: tuple[Hashable, ...]
@@ -116,6 +121,8 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
     means: NDArray[np.float64] | None = field(default=None, repr=False)
     estimator: UsedEstimator | None = None
     tests: dict[int, int] = field(default_factory=dict, repr=False)
+    columns: tuple[Column, ...] = field(default=(), repr=False)
+    reading: tuple[str, ...] = field(default=(), repr=False)
     regressions: InitVar[Regressions | None] = None
 
     def __post_init__(self, regressions: Regressions | None) -> None:
@@ -133,6 +140,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
         evidence: Evidence,
         settings: Settings,
         *,
+        account: Account,
         knowledge: Knowledge | None,
         timings: dict[str, float],
     ) -> Self:
@@ -150,7 +158,9 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
             path=found.path,
             settings=settings.about(evidence),
             timings=timings,
-            warnings=found.warnings,
+            warnings=(*(remark for remark in account.remarks if isinstance(remark, Message)), *found.warnings),
+            columns=account.left_out,
+            reading=tuple(remark for remark in account.remarks if not isinstance(remark, Message)),
             knowledge=knowledge,
             interrupted=found.interrupted,
             means=evidence.means,
