@@ -48,20 +48,23 @@ def copies_among(correlation: Floats, names: Sequence[Hashable], kind: str = COP
 
 
 def equal_columns(values: NDArray[Any], names: Sequence[Hashable]) -> tuple[Group, ...]:
-    """Return the groups of columns that are copies of each other up to scale, without comparing all pairs.
+    """Return the columns that are constant, and the groups of copies up to scale, without comparing all pairs.
 
     >>> equal_columns(np.array([[1.0, 5.0, -2.0], [2.0, 1.0, -4.0], [4.0, 2.0, -8.0]]), ["a", "b", "c"])
     (Group(kind='copies', kept=('a',), left=('c',)),)
     """
     alike: dict[bytes, list[Hashable]] = {}
+    constant: list[Group] = []
     for at, name in enumerate(names):
         column = values[:, at] - values[:, at].mean()
         size = np.linalg.norm(column)
-        if size > 0:
+        if (values[:, at] == values[0, at]).all():
+            constant.append(Group(CONSTANT, (), (name,)))
+        else:
             # Nine digits tell columns apart that no rounding makes equal; the sign is that of the largest entry.
             shape = np.round(column / size * np.sign(column[np.argmax(np.abs(column))]), 9) + 0.0
             alike.setdefault(shape.tobytes(), []).append(name)
-    return tuple(Group(COPIES, (first,), tuple(copies)) for first, *copies in alike.values() if copies)
+    return (*constant, *(Group(COPIES, (first,), tuple(copies)) for first, *copies in alike.values() if copies))
 
 
 def dependent_among(triangle: Floats, names: Sequence[Hashable], hopeless: float) -> tuple[Group, ...]:

@@ -96,7 +96,7 @@ def all_bytes(path: Path) -> bytes:
 
 
 class Decoded(NamedTuple):
-    """Text, and the encoding it was written in if that is worth a remark."""
+    """Text, the encoding it was written in, and whether that was to be expected."""
 
     text: str
     encoding: str
@@ -121,7 +121,7 @@ def decoded(content: bytes, path: Path, asked: str | None) -> Decoded:
     """Return the text of a file: in the encoding asked for, or UTF-8, or cp1252 where that does not fit."""
     encoding = encoding_of(content, path, asked)
     try:
-        return Decoded(content.decode(encoding), encoding, encoding == "utf-8-sig")
+        return Decoded(content.decode(encoding), encoding, asked is not None or encoding == "utf-8-sig")
     except UnicodeDecodeError as problem:
         if asked is not None:
             raise FileError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from fnmatch import fnmatchcase
+from typing import Any
 
 import numpy as np
 
@@ -29,9 +30,10 @@ def prepared(rows: Table | Stream, form: Description) -> Table | Stream:
     if form.transpose:
         rows = transposed(rows, form)
     places = _chosen(rows, form)
-    at_weights = (
-        None if form.weights is None or isinstance(form.weights, Numbers) else _place(rows, form.weights, "weights")
-    )
+    weights: Any = form.weights
+    if isinstance(weights, Absent):
+        weights()
+    at_weights = None if weights is None or isinstance(weights, Numbers) else _place(rows, weights, "weights")
     if at_weights is not None:
         places = [at for at in places if at != at_weights]
     rows = _without(rows, places, form, at_weights)

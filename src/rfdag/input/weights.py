@@ -28,7 +28,7 @@ def checked_weights(table: Table) -> Table:
     assert weights is not None
     check_weights(weights)
     if not weights.any():
-        raise DataError("All weights are 0; at least two rows need a weight above 0.")
+        raise DataError("All weights are zero; at least two rows need a weight above 0.")
     counts = weights > 0
     if not counts.all():
         table = table._replace(values=table.values[counts], weights=weights[counts])
