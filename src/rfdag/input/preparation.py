@@ -16,7 +16,7 @@ from rfdag.input.filtered import Filtered
 from rfdag.input.gaps import complete
 from rfdag.input.table import Stream, Table
 from rfdag.input.weights import checked_weights
-from rfdag.values import Numbers
+from rfdag.values import Absent, Numbers
 from rfdag.wording import counted, with_nearest
 
 NUMBERS = "numbers"
