@@ -80,11 +80,13 @@ def find_dialect(path: Path, lines: Sequence[str], form: Description, ending: st
         if cells is None:
             continue
         regular, table = cells
-        shares = [_share_of_numbers(table, way) for way in ways]
-        at = shares.index(max(shares))
-        merit = (regular >= REGULAR, shares[at], sign == usual)
+        share, way = _best(table, ways)
+        merit = (regular >= REGULAR, share, sign == usual)
         if best is None or merit > best[0]:
-            best = merit, Dialect(sign, ways[at]), table
+            best = merit, Dialect(sign, way), table
+        if best[0] == (True, 1.0, True):
+            # Nothing can fit better than numbers alone between the signs that the ending promises.
+            break
     if best is None:
         return Dialect(form.delimiter or usual, ways[0])
     _, found, table = best
@@ -97,10 +99,8 @@ def best_spelling(path: Path, rows: Sequence[Row], form: Description, found: Dia
     counts = Counter(len(cells) for _, cells in rows)
     most = max(counts, key=lambda count: (counts[count], count))
     table = [cells for _, cells in rows if len(cells) == most]
-    ways = spellings(form)
-    shares = [_share_of_numbers(table, way) for way in ways]
-    best = ways[shares.index(max(shares))]
-    if max(shares) <= _share_of_numbers(table, found.spelling):
+    share, best = _best(table, spellings(form))
+    if share <= _share_of_numbers(table, found.spelling):
         return found.spelling
     _refuse_two_readings(path, found._replace(spelling=best), table, form)
     return best
@@ -121,10 +121,22 @@ def _regular_part(lines: Sequence[str], sign: str) -> tuple[float, list[list[str
     return counts[most] / len(rows), [row for row in rows if len(row) == most]
 
 
+def _best(rows: list[list[str]], ways: Sequence[Spelling]) -> tuple[float, Spelling]:
+    """Return the spelling in which the most columns are numbers, the first of several, and their share."""
+    best = -1.0, ways[0]
+    for way in ways:
+        share = _share_of_numbers(rows, way)
+        if share > best[0]:
+            best = share, way
+        if share == 1.0:
+            break
+    return best
+
+
 def _share_of_numbers(rows: list[list[str]], way: Spelling) -> float:
     """Return the share of columns whose cells are numbers, but for the first line, which may name them."""
     columns = list(zip(*(rows[1:] or rows), strict=True))
-    return sum(all(map(way.is_number, column)) for column in columns) / len(columns)
+    return sum(map(way.are_numbers, columns)) / len(columns)
 
 
 def _refuse_two_readings(path: Path, found: Dialect, rows: list[list[str]], form: Description) -> None:

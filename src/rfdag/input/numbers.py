@@ -64,17 +64,27 @@ class Spelling(NamedTuple):
         """Return whether a cell is a number or stands for a missing one."""
         return self.plain(cell) is not None
 
+    def are_numbers(self, cells: Sequence[str]) -> bool:
+        """Return whether all cells are numbers or stand for missing ones."""
+        return self._as_python_writes_them(cells) is not None or all(map(self.is_number, cells))
+
+    def _as_python_writes_them(self, cells: Sequence[str]) -> Floats | None:
+        """Return the numbers of cells that all are as Python writes them, many times as fast as one by one."""
+        if self.decimal != "." or self.thousands is not None:
+            return None
+        try:
+            return np.array(cells).astype(np.float64)
+        except ValueError:
+            return None
+
     def column(self, cells: Sequence[str], places: Sequence[str]) -> Floats | Words:
         """Return the numbers of a column, NaN where one is missing; or what it holds if it is none.
 
         ``places`` says where each cell is, for messages.
         """
-        if self.decimal == "." and self.thousands is None:
-            try:
-                # Most columns are plain numbers, which NumPy reads many times as fast.
-                return np.array(cells).astype(np.float64)
-            except ValueError:
-                pass
+        numbers = self._as_python_writes_them(cells)
+        if numbers is not None:
+            return numbers
         plain = [self.plain(cell) for cell in cells]
         if None not in plain:
             return np.array(plain).astype(np.float64) if plain else np.empty(0)

@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from rfdag.input.columns import Account
 from rfdag.input.description import DELIMITERS, Description
 from rfdag.input.dialect import LINES_LOOKED_AT, USUAL, Dialect, best_spelling, find_dialect, rows_of
 from rfdag.input.files import reading, require_memory
-from rfdag.input.packing import all_bytes, decoded, is_packed, kind_of
+from rfdag.input.packing import UTF16, all_bytes, decoded, is_packed, kind_of
 from rfdag.input.table import Table
 
 _SEP = re.compile(r"\s*\"?sep=(.)\"?\s*")
@@ -79,18 +80,50 @@ def read_text(path: Path, form: Description) -> Table:
         if not is_packed(path):
             # A cell takes at least two bytes, and a number eight; twice, since its parts are put together.
             require_memory(path, 8.0 * path.stat().st_size)
+            table = _plain_table(path, form)
+            if table is not None:
+                return table
         content = decoded(all_bytes(path), path, form.encoding)
     remarks = [] if content.usual else [f"read as {content.encoding}"]
-    return _with_remarks(table_in(content.text, path, form), remarks)
+    return _with_remarks(_table_in(content.text, path, form), remarks)
 
 
-def table_in(text: str, path: Path, form: Description) -> Table:
+def _plain_table(path: Path, form: Description) -> Table | None:
+    """Return the table of a file that holds a header and plain numbers in UTF-8; None if it holds anything else."""
+    if form.encoding is not None:
+        return None
+    with open(path, "rb") as handle:
+        first = b"".join(islice(handle, LINES_LOOKED_AT))
+    if first.startswith(UTF16) or b"\0" in first or b"\r" in first.replace(b"\r\n", b""):
+        return None
+    try:
+        start = beginning_of(path, first.decode("utf-8-sig").splitlines(keepends=True), form)
+        if not start.plain:
+            return None
+        with open(path, encoding="utf-8-sig", newline="") as text, warnings.catch_warnings():
+            # An empty table is an error of its own later on.
+            warnings.filterwarnings("ignore", message="loadtxt: input contained no data")
+            values = np.loadtxt(
+                text,
+                delimiter=start.dialect.delimiter,
+                skiprows=start.lines,
+                ndmin=2,
+                quotechar='"',
+                comments=None,
+            )
+    except ValueError:
+        # Among them UnicodeDecodeError, and errors of ours, which the whole file may show to be none.
+        return None
+    values = values.reshape(-1, len(start.heading.names)) if not values.size else values
+    if values.shape[1] != len(start.heading.names):
+        return None
+    return _with_remarks(Table(values, start.heading.names, origin=str(path)), _about(start, path, form))
+
+
+def _table_in(text: str, path: Path, form: Description) -> Table:
     """Return the table that a text holds."""
-    lines = _first_lines(text)
+    lines = list(islice(io.StringIO(text, newline=""), LINES_LOOKED_AT))
     start = beginning_of(path, lines, form)
-    values = _plain_numbers(text, start) if start.plain else None
-    if values is not None and values.shape[1] == len(start.heading.names):
-        return _with_remarks(Table(values, start.heading.names, origin=str(path)), _about(start, path, form))
     body = io.StringIO(text, newline="")
     for _ in range(start.skipped):
         next(body)
@@ -103,36 +136,6 @@ def table_in(text: str, path: Path, form: Description) -> Table:
             start = start._replace(dialect=start.dialect._replace(spelling=spelling))
             table = table_of(path, rows, form, spelling)
     return _with_remarks(table, _about(start, path, form))
-
-
-def _first_lines(text: str) -> list[str]:
-    """Return the first lines of a text, all if they are few."""
-    lines: list[str] = []
-    handle = io.StringIO(text, newline="")
-    for line in handle:
-        lines.append(line)
-        if len(lines) == LINES_LOOKED_AT:
-            break
-    return lines
-
-
-def _plain_numbers(text: str, start: Beginning) -> np.ndarray[tuple[int, int], np.dtype[np.float64]] | None:
-    """Return the numbers of a text that holds nothing else; None if it does."""
-    try:
-        with warnings.catch_warnings():
-            # An empty table is an error of its own later on.
-            warnings.filterwarnings("ignore", message="loadtxt: input contained no data")
-            values = np.loadtxt(
-                io.StringIO(text, newline=""),
-                delimiter=start.dialect.delimiter,
-                skiprows=start.lines,
-                ndmin=2,
-                quotechar='"',
-                comments=None,
-            )
-    except ValueError:
-        return None
-    return values.reshape(-1, len(start.heading.names)) if not values.size else values
 
 
 def _about(start: Beginning, path: Path, form: Description) -> list[str]:
