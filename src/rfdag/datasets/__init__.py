@@ -22,6 +22,7 @@ __all__ = [
     "auto_mpg",
     "auto_mpg_knowledge",
     "auto_mpg_path",
+    "clinic_path",
     "ecoli70",
     "magic_niab",
     "sachs",
@@ -93,6 +94,15 @@ def auto_mpg_knowledge() -> Knowledge:
     5
     """
     return Knowledge.read(_path("auto_mpg.knowledge.txt"))
+
+
+def clinic_path() -> Path:
+    """Return the path of a messy file: 400 simulated patients × 12 columns, with everything wrong that a file can have.
+
+    Title lines, semicolons, decimal commas, Windows-1252, text, dates, gaps, −999, a column twice in other units, and
+    a note at the end. The numbers come from a linear model of six variables, which tests/clinic.py holds.
+    """
+    return _path("clinic.csv")
 
 
 def ecoli70() -> Network:

@@ -18,6 +18,9 @@ Floats = NDArray[np.float64]
 COPY = 1e-12
 """Distance of a correlation from ±1 up to which one column is a copy of the other."""
 
+ROUNDED_COPY = 5e-5
+"""The same for copies that were rounded, which can be told apart: they differ by less than 1 % of their deviation."""
+
 NAMED = 100
 """Columns, and groups of them, that a message names; an error holds all of them in ``groups``."""
 
@@ -31,13 +34,15 @@ INTRODUCTIONS = {
 }
 
 
-def copies_among(correlation: Floats, names: Sequence[Hashable], kind: str = COPIES) -> tuple[Group, ...]:
+def copies_among(
+    correlation: Floats, names: Sequence[Hashable], kind: str = COPIES, distance: float = COPY
+) -> tuple[Group, ...]:
     """Return the groups of columns that are copies of each other, given their correlations; the first of each stays.
 
     >>> copies_among(np.array([[1.0, 0.2, -1.0], [0.2, 1.0, -0.2], [-1.0, -0.2, 1.0]]), ["a", "b", "c"])
     (Group(kind='copies', kept=('a',), left=('c',)),)
     """
-    alike = np.triu(np.abs(correlation) > 1 - COPY, 1)
+    alike = np.triu(np.abs(correlation) > 1 - distance, 1)
     groups: dict[int, list[int]] = {}
     seen: set[int] = set()
     for i in np.flatnonzero(alike.any(axis=1)).tolist():
@@ -117,6 +122,17 @@ def _split(factor: Floats, tolerance: float) -> tuple[list[int], list[int]]:
         kept = [place for at, place in enumerate(kept) if at not in set(found)]
 
 
+def advice_on_copies(correlation: Floats, names: Sequence[Hashable]) -> str:
+    """Return what to do about columns that are nearly dependent: about copies that were rounded, if there are any."""
+    copies = copies_among(correlation, names, distance=ROUNDED_COPY)
+    if not copies:
+        return "Consider dropping or combining the most similar columns."
+    return (
+        f"{as_columns(copies[0].left[:1])} is nearly a copy of {as_columns(copies[0].kept)}: pass "
+        f"{keyword('awkward', 'keep-one')} to leave such columns out."
+    )
+
+
 def awkward_error(groups: Sequence[Group]) -> AwkwardError:
     """Return the error for groups of columns, which names them and says how to leave them out."""
     sentences = []
@@ -127,11 +143,11 @@ def awkward_error(groups: Sequence[Group]) -> AwkwardError:
         sentences.append(f"{INTRODUCTIONS[kind]}: {shown}{more}.")
     left = [name for group in groups for name in group.left]
     every = [name for group in groups for name in (*group.kept, *group.left)]
-    keep = f"Pass {keyword('awkward', 'keep-one')} to leave out {as_columns(left, NAMED)}"
+    keep = f"Pass {keyword('awkward', 'keep-one')} to leave out"
     if set(every) == set(left):
-        advice = f"Pass {keyword('awkward', 'drop')} to leave {'it' if len(left) == 1 else 'them'} out."
+        advice = f"Pass {keyword('awkward', 'keep-one')} to leave {'it' if len(left) == 1 else 'them'} out."
     else:
-        advice = f"{keep}, or {keyword('awkward', 'drop')} to leave out {as_columns(dict.fromkeys(every), NAMED)}."
+        advice = f"{keep} {as_columns(left, NAMED)}, or {keyword('awkward', 'drop')} to leave out {as_columns(dict.fromkeys(every), NAMED)}."
     return AwkwardError(f"{' '.join(sentences)} {advice}", groups)
 
 

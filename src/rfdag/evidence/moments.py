@@ -18,7 +18,7 @@ from rfdag.eliminate.engines.engine import Engine
 from rfdag.eliminate.kernels import dense as kernels
 from rfdag.eliminate.thresholds import FisherZ, Tolerance
 from rfdag.errors import Group, MatrixError, Message, OptionError, as_columns, keyword
-from rfdag.evidence.awkward import awkward_error, copies_among, dependent_among
+from rfdag.evidence.awkward import ROUNDED_COPY, advice_on_copies, awkward_error, copies_among, dependent_among
 from rfdag.evidence.columns import ByColumns, ColumnsIndependence
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.independence import ExactIndependence, Independence, SampleIndependence
@@ -250,9 +250,10 @@ class Moments(Evidence):
             raise awkward_error(copies)
 
     def awkward(self) -> tuple[Group, ...]:
-        """Return the groups of columns that depend on each other; of few rows, those that are copies."""
-        if len(self.factor) < len(self.names):
-            return copies_among(self.correlation, self.names)
+        """Return the groups of columns that are copies, also rounded ones; if none, those that others determine."""
+        copies = copies_among(self.correlation, self.names, distance=ROUNDED_COPY)
+        if copies or len(self.factor) < len(self.names):
+            return copies
         triangle = triangle_of(self.factor)
         return () if condition_of(triangle) < HOPELESS else dependent_among(triangle, self.names, HOPELESS)
 
@@ -365,8 +366,10 @@ class Moments(Evidence):
         if condition <= DOUBTFUL:
             return ()
         return (
-            f"The columns are nearly dependent (condition number {condition:.1e}): partial correlations may be off by "
-            f"about {condition * 1e-16:.0e}. Consider dropping or combining the most similar columns.",
+            Message(
+                f"The columns are nearly dependent (condition number {condition:.1e}): partial correlations may be off "
+                f"by about {condition * 1e-16:.0e}. {advice_on_copies(self.correlation, self.names)}"
+            ),
         )
 
     def regressions(self, dag: NDArray[np.int8]) -> Regressions:

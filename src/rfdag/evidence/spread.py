@@ -79,7 +79,7 @@ def check_spread(names: Sequence[Hashable], lowest: NDArray[Any], highest: NDArr
         ...
     rfdag.errors.AwkwardError: Column 'b' varies too little for its mean: around 1e+06 its standard deviation is 1e-10,
     and neighbouring numbers of this precision are 1.2e-10 apart. Subtract the mean where the numbers still have their
-    digits, before they are stored or rounded, or leave it out with awkward='drop'.
+    digits, before they are stored or rounded, or leave it out with awkward='keep-one'.
     """
     constant = lowest == highest
     if constant.any():
@@ -102,7 +102,7 @@ def check_spread(names: Sequence[Hashable], lowest: NDArray[Any], highest: NDArr
             f"mean{more}: around {lowest[at]:.6g} its standard deviation is {deviations[at]:.2g}, and neighbouring "
             f"numbers of this precision are {steps[at]:.2g} apart. Subtract the mean where the numbers still have "
             f"their digits, before they are stored or rounded, or leave {'it' if not others else 'them'} out with "
-            f"{keyword('awkward', 'drop')}.",
+            f"{keyword('awkward', 'keep-one')}.",
             [Group(BLURRED, (), (name,)) for name in blurred_names],
         )
 
