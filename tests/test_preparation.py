@@ -227,8 +227,13 @@ def test_groups_are_named_and_left_out_as_asked(kind, awkward, frame, tmp_path):
         "twin": "left out: it is a copy of 'b' up to scale",
         "total": "left out: it is a linear combination of 'a', 'b', 'c'",
     }
-    with pytest.raises(DataError, match="an order needs two"):
-        rfdag.learn(source, awkward="drop")
+    # Without both copies of b nothing determines the total.
+    assert rfdag.learn(source, awkward="drop").names == ("a", "c", "d", "total")
+
+
+def test_too_few_columns_are_left(frame):
+    with pytest.raises(DataError, match=re.escape("('b', 'a') would leave 0 of 2; an order needs two")):
+        rfdag.learn(frame[["a"]].assign(b=2 * frame["a"]), awkward="drop")
 
 
 def test_all_of_a_group_go(frame):

@@ -143,11 +143,12 @@ def awkward_error(groups: Sequence[Group]) -> AwkwardError:
         sentences.append(f"{INTRODUCTIONS[kind]}: {shown}{more}.")
     left = [name for group in groups for name in group.left]
     every = [name for group in groups for name in (*group.kept, *group.left)]
-    keep = f"Pass {keyword('awkward', 'keep-one')} to leave out"
+    keep, drop = keyword("awkward", "keep-one"), keyword("awkward", "drop")
     if set(every) == set(left):
-        advice = f"Pass {keyword('awkward', 'keep-one')} to leave {'it' if len(left) == 1 else 'them'} out."
+        advice = f"Pass {keep} to leave {'it' if len(left) == 1 else 'them'} out."
     else:
-        advice = f"{keep} {as_columns(left, NAMED)}, or {keyword('awkward', 'drop')} to leave out {as_columns(dict.fromkeys(every), NAMED)}."
+        both = as_columns(dict.fromkeys(every), NAMED)
+        advice = f"Pass {keep} to leave out {as_columns(left, NAMED)}, or {drop} to leave out {both}."
     return AwkwardError(f"{' '.join(sentences)} {advice}", groups)
 
 
