@@ -136,7 +136,14 @@ def test_no_name_is_cut_in_a_narrow_terminal(width, monkeypatch, capsys):
     names = (*contenders.CONTENDERS, *rulers.RULERS)
     scores = {"SHD": 123.4, "F1": 0.987, "TPR − FPR": 0.912, "time (s)": 0.0123, "time / FLOP 0": 123.0}
     rows = [
-        {"graphs": family, "p": 100, "n": 1000, "contender": name, "graphs counted": "3 of 5: more than 120 s", **scores}
+        {
+            "graphs": family,
+            "p": 100,
+            "n": 1000,
+            "contender": name,
+            "graphs counted": "3 of 5: more than 120 s",
+            **scores,
+        }
         for family in ("degree 4", "degree 8, noise variances from U(.5, 2)")
         for name in names
     ]

@@ -7,13 +7,16 @@ geometry alone: matplotlib's figures, the report and the notebooks all draw what
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from rfdag.plots.layering import Layering, heights, layered, sorted_layers
+from rfdag.plots.packing import packed
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64]
@@ -30,6 +33,8 @@ SHAPE = 0.6
 """Least width of a drawing, in parts of its height: a hub with many children would be a thin column otherwise."""
 GAP = 0.6
 """Between the boxes of nodes without edges."""
+BESIDE, BELOW = 1.6, 0.9
+"""Between two parts of a graph that no edge connects, side by side and one below the other."""
 LANDSCAPE = 3.0
 """Width of a block of nodes without edges, in parts of its height, where nothing else decides it."""
 
@@ -51,7 +56,8 @@ class Layout:
         starts; then, for every pair of layers it passes between, where a curve begins, its two control points and
         where it ends; and where it arrives. Between curves it runs level.
     layer
-        Of each node that has edges, 0 on the left; -1 for the others, which are in rows below.
+        Of each node that has edges, 0 on the left of the part of the graph that it is connected to; -1 for the others,
+        which are in rows below.
     """
 
     centre: Numbers
@@ -76,6 +82,8 @@ class Layout:
 def laid_out(widths: ArrayLike, edges: Integers, box: float) -> Layout:
     """Return the layout of a graph without cycles, causes on the left.
 
+    Parts that no edge connects are laid out one by one, and packed closely; nodes without edges are in rows below.
+
     Parameters
     ----------
     widths
@@ -92,19 +100,48 @@ def laid_out(widths: ArrayLike, edges: Integers, box: float) -> Layout:
     (True, 3)
     """
     width = np.asarray(widths, np.float64)
-    adjacent = np.unique(edges)
-    alone = np.setdiff1d(np.arange(len(width)), adjacent)
     centre = np.zeros((len(width), 2))
     layer = np.full(len(width), -1)
-    routes: tuple[Numbers, ...] = ()
-    if len(adjacent):
-        layering = layered(np.searchsorted(adjacent, edges), len(adjacent))
-        points, columns = _points(layering, width[adjacent], box)
-        centre[adjacent], layer[adjacent] = points[: len(adjacent)], layering.layer[: len(adjacent)]
-        routes = _routes(layering, points, columns, width[adjacent], box)
-    drawn = Layout(centre[adjacent], width[adjacent], box, routes, layer[adjacent])
-    centre[alone] = _rows(width[alone], drawn if len(adjacent) else None, box)
-    return Layout(centre, width, box, routes, layer)
+    routes: list[Numbers] = [np.empty((0, 2))] * len(edges)
+    parts = list(_connected(edges, len(width)))
+    drawings = [_connected_layout(width[nodes], np.searchsorted(nodes, edges[own]), box) for nodes, own in parts]
+    for (nodes, own), drawn, shift in zip(parts, drawings, _shifts(drawings, box), strict=True):
+        centre[nodes], layer[nodes] = drawn.centre + shift, drawn.layer
+        for at, route in zip(own.tolist(), drawn.routes, strict=True):
+            routes[at] = route + shift
+    adjacent = np.flatnonzero(layer >= 0)
+    alone = np.flatnonzero(layer < 0)
+    above = Layout(centre[adjacent], width[adjacent], box, tuple(routes), layer[adjacent])
+    centre[alone] = _rows(width[alone], above if len(adjacent) else None, box)
+    return Layout(centre, width, box, tuple(routes), layer)
+
+
+def _connected(edges: Integers, n_nodes: int) -> Iterator[tuple[Integers, Integers]]:
+    """Yield the nodes and the numbers of the edges of every part that hangs together by edges."""
+    if not len(edges):
+        return
+    ones = np.ones(len(edges))
+    graph = csr_array((ones, (edges[:, 0], edges[:, 1])), shape=(n_nodes, n_nodes))
+    _, label = connected_components(graph, directed=False)
+    for part in np.unique(label[edges[:, 0]]):
+        yield np.flatnonzero(label == part), np.flatnonzero(label[edges[:, 0]] == part)
+
+
+def _connected_layout(width: Numbers, edges: Integers, box: float) -> Layout:
+    """Return the layout of nodes that all hang together."""
+    layering = layered(edges, len(width))
+    points, columns = _points(layering, width, box)
+    routes = _routes(layering, points, columns, width, box)
+    return Layout(points[: len(width)], width, box, routes, layering.layer[: len(width)])
+
+
+def _shifts(drawings: Sequence[Layout], box: float) -> Numbers:
+    """Return by how much to move each drawing, so that they are close together and none overlaps another."""
+    if len(drawings) < 2:
+        return np.zeros((len(drawings), 2))
+    left, right, top, bottom = np.array([drawn.extent for drawn in drawings]).T
+    corners = packed(np.stack([right - left, bottom - top], axis=1), (BESIDE * box, BELOW * box))
+    return corners - np.stack([left, top], axis=1)
 
 
 def _points(layering: Layering, width: Numbers, box: float) -> tuple[Numbers, Numbers]:
