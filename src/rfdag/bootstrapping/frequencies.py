@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rfdag.bootstrapping.consensus import consensus_dag, require_threshold
 from rfdag.bootstrapping.resampling import Sampling
+from rfdag.bootstrapping.showing import Showing
 from rfdag.exchange import exports
 from rfdag.graphs.dag import Graph
 from rfdag.result import storage
@@ -57,7 +58,7 @@ class Rank(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Bootstrap(ShownInNotebooks):
+class Bootstrap(Showing, ShownInNotebooks):
     """How often runs on resampled rows found each edge, direction and ancestor, and the place of each variable.
 
     Row and column i of a matrix belong to the i-th of `names`.

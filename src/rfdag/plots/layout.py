@@ -79,7 +79,7 @@ class Layout:
         return replace(self, centre=self.centre[places], width=self.width[places], layer=self.layer[places])
 
 
-def laid_out(widths: ArrayLike, edges: Integers, box: float) -> Layout:
+def laid_out(widths: ArrayLike, edges: Integers, box: float, apart: float | None = None) -> Layout:
     """Return the layout of a graph without cycles, causes on the left.
 
     Parts that no edge connects are laid out one by one, and packed closely; nodes without edges are in rows below.
@@ -92,6 +92,8 @@ def laid_out(widths: ArrayLike, edges: Integers, box: float) -> Layout:
         (m, 2) numbers of nodes, each edge from its source to its target.
     box
         The height of a box, in the same unit; all distances follow from it.
+    apart
+        The least distance between layers in box heights, where edges need more room, as for labels.
 
     Examples
     --------
@@ -104,7 +106,10 @@ def laid_out(widths: ArrayLike, edges: Integers, box: float) -> Layout:
     layer = np.full(len(width), -1)
     routes: list[Numbers] = [np.empty((0, 2))] * len(edges)
     parts = list(_connected(edges, len(width)))
-    drawings = [_connected_layout(width[nodes], np.searchsorted(nodes, edges[own]), box) for nodes, own in parts]
+    drawings = [
+        _connected_layout(width[nodes], np.searchsorted(nodes, edges[own]), box, apart or NEAREST)
+        for nodes, own in parts
+    ]
     for (nodes, own), drawn, shift in zip(parts, drawings, _shifts(drawings, box), strict=True):
         centre[nodes], layer[nodes] = drawn.centre + shift, drawn.layer
         for at, route in zip(own.tolist(), drawn.routes, strict=True):
@@ -127,10 +132,10 @@ def _connected(edges: Integers, n_nodes: int) -> Iterator[tuple[Integers, Intege
         yield np.flatnonzero(label == part), np.flatnonzero(label[edges[:, 0]] == part)
 
 
-def _connected_layout(width: Numbers, edges: Integers, box: float) -> Layout:
+def _connected_layout(width: Numbers, edges: Integers, box: float, apart: float) -> Layout:
     """Return the layout of nodes that all hang together."""
     layering = layered(edges, len(width))
-    points, columns = _points(layering, width, box)
+    points, columns = _points(layering, width, box, apart)
     routes = _routes(layering, points, columns, width, box)
     return Layout(points[: len(width)], width, box, routes, layering.layer[: len(width)])
 
@@ -144,13 +149,13 @@ def _shifts(drawings: Sequence[Layout], box: float) -> Numbers:
     return corners - np.stack([left, top], axis=1)
 
 
-def _points(layering: Layering, width: Numbers, box: float) -> tuple[Numbers, Numbers]:
+def _points(layering: Layering, width: Numbers, box: float, apart: float) -> tuple[Numbers, Numbers]:
     """Return the centre of every node and bend, and the left and right end of every layer, stubs included."""
     height = box * heights(layering, sorted_layers(layering))
     n_layers = int(layering.layer.max()) + 1
     widest = np.zeros(n_layers)
     np.maximum.at(widest, layering.layer[: len(width)], width + 2 * STUB * box)
-    between = _between(layering, height, box)
+    between = _between(layering, height, box, apart)
     lacking = SHAPE * float(np.ptp(height)) - float(widest.sum() + between.sum())
     between *= max(1.0, 1 + lacking / float(between.sum()))
     left = np.concatenate([[0.0], np.cumsum(widest[:-1] + between)])
@@ -158,13 +163,13 @@ def _points(layering: Layering, width: Numbers, box: float) -> tuple[Numbers, Nu
     return np.stack([columns.mean(axis=1)[layering.layer], height], axis=1), columns
 
 
-def _between(layering: Layering, height: Numbers, box: float) -> Numbers:
+def _between(layering: Layering, height: Numbers, box: float, apart: float) -> Numbers:
     """Return the distance of every layer from the next: steep edges need more room to turn."""
     starts, ends = layering.segments.T
     climbs, begins = np.abs(height[ends] - height[starts]), layering.layer[starts]
     own = [climbs[begins == at] for at in range(int(layering.layer.max()))]
     steep = [float(np.quantile(climb, 0.9)) if len(climb) else 0.0 for climb in own]
-    distance: Numbers = np.minimum(NEAREST * box + STEEPNESS * np.array(steep), FARTHEST * box)
+    distance: Numbers = np.minimum(apart * box + STEEPNESS * np.array(steep), FARTHEST * box)
     return distance
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
@@ -21,6 +22,8 @@ from rfdag.plots.strokes import Stroke, handle
 
 FONT = 9.0
 """Size of a label where the drawing is shown at its own size; lengths are in points."""
+LABEL_FONT = 6.5
+"""Size of an edge's label."""
 BOX = 17.0
 """Height of a node's box."""
 PADDING = 6.0
@@ -47,6 +50,8 @@ class Link(NamedTuple):
     width: float
     arrow: str
     """Arrowhead at "target", at "source", or "none"."""
+    opacity: float = 1.0
+    label: str = ""
 
 
 class Entry(NamedTuple):
@@ -68,12 +73,19 @@ ARROWS = {"target": "-|>", "source": "<|-", "none": "-"}
 
 
 def draw_network(
-    ax: Axes | None, names: Sequence[Hashable], links: Sequence[Link], legend: Sequence[Entry] = ()
+    ax: Axes | None,
+    names: Sequence[Hashable],
+    links: Sequence[Link],
+    legend: Sequence[Entry] = (),
+    apart: float | None = None,
 ) -> Axes:
-    """Draw nodes, given in causal order, and links, each from an earlier node to a later; return the axes."""
+    """Draw nodes, given in causal order, and links, each from an earlier node to a later; return the axes.
+
+    ``apart`` is that of `laid_out`.
+    """
     ends = np.array([(link.source, link.target) for link in links], np.int64).reshape(-1, 2)
     texts = labels(names)
-    layout = laid_out([width_of(text, FONT) + 2 * PADDING for text in texts], ends, BOX)
+    layout = laid_out([width_of(text, FONT) + 2 * PADDING for text in texts], ends, BOX, apart)
     left, right, top, bottom = layout.extent
     wide, tall = right - left + 2 * MARGIN, bottom - top + 2 * MARGIN
     if not links:
@@ -83,8 +95,13 @@ def draw_network(
     # Never enlarged: a small graph on large axes stays a small graph.
     scale = min(room[0] / wide, room[1] / tall, 1.0)
     _set_up(axes, ((left + right) / 2, -(top + bottom) / 2), (room[0] / scale, room[1] / scale))
+    leaving, arriving = (Counter(column.tolist()) for column in ends.T)
     for link, route in zip(links, layout.routes, strict=True):
         _draw_link(axes, link, path_of(route), scale)
+        if link.label:
+            # Where the edges of its more crowded end have come apart.
+            crowded = arriving[link.target] > leaving[link.source]
+            _draw_label(axes, link, route[1:5] if crowded else route[-2:-6:-1], scale)
     _draw_nodes(axes, layout, texts, scale)
     notes = [] if FONT * scale >= SMALLEST_FONT else [Entry("too many names to show here")]
     _draw_legend(axes, [*legend, *notes], room[0])
@@ -129,6 +146,7 @@ def _draw_link(axes: Axes, link: Link, path: Path, scale: float) -> None:
         arrowstyle=ARROWS[link.arrow],
         mutation_scale=max(9 * scale, 2.5) + link.width,
         color=link.stroke.color,
+        alpha=link.opacity,
         linewidth=link.width * max(scale, 0.4),
         linestyle=link.stroke.line,
         capstyle="butt",
@@ -139,6 +157,19 @@ def _draw_link(axes: Axes, link: Link, path: Path, scale: float) -> None:
     # The path ends at the boxes already.
     line.shrinkA = line.shrinkB = 0
     axes.add_artist(line)
+
+
+def _draw_label(axes: Axes, link: Link, curve: NDArray[np.float64], scale: float) -> None:
+    """Write the label of an edge at the first quarter of one of its curves."""
+    size = LABEL_FONT * scale
+    if size < SMALLEST_FONT:
+        return
+    x, y = np.array([27, 27, 9, 1]) @ curve / 64
+    patch = {"facecolor": "white", "edgecolor": "none", "pad": 0.4 * scale, "alpha": 0.85}
+    axes.text(
+        x, -y, link.label, ha="center", va="center", fontsize=size, color=link.stroke.color, bbox=patch, zorder=2.5,
+        **PLAIN,
+    )  # fmt: skip
 
 
 def _draw_nodes(axes: Axes, layout: Layout, texts: Sequence[str], scale: float) -> None:
