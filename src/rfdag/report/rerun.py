@@ -31,6 +31,7 @@ class Given(NamedTuple):
     report: Path | None
     knowledge: Path | None
     truth: Path | None = None
+    plot: Path | None = None
 
 
 class Rerun(NamedTuple):
@@ -63,6 +64,8 @@ def rerun(result: Result, data: Any = None, given: Given | None = None) -> Rerun
     options += ["--report", "report.html" if given is None else path_word(str(given.report))]
     if given is not None and given.truth is not None:
         options += ["--truth", path_word(str(given.truth))]
+    if given is not None and given.plot is not None:
+        options += ["--plot", path_word(str(given.plot))]
     python = _python(result, settings, paths, known_file)
     command = command_line("learn", [path_word(path) for path in paths or ["data.csv"]], options)
     plain = result.method.name in BUILT_IN and not objects_in(settings)
