@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-import rfdag
 from rfdag import simulate
 from rfdag.cli import app
 from rfdag.runtime.writing import csv_text

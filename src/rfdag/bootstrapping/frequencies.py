@@ -101,6 +101,16 @@ class Bootstrap(Showing, ShownInNotebooks):
         """The variables, in the order of the data's columns."""
         return self.result.names
 
+    @property
+    def drawn(self) -> str:
+        """Which rows each run was given, in words."""
+        rows = self.result.n_samples
+        assert rows is not None
+        if self.sampling.sampling == "subsample":
+            return f"{self.sampling.size(rows)} of {rows} rows each"
+        worth = ", counted as about half as many" if self.sampling.corrected else ""
+        return f"{rows} rows drawn with replacement each{worth}"
+
     @cached_property
     def edge_frequency(self) -> Floats:
         """The share of runs in which i and j are adjacent; symmetric."""
@@ -216,7 +226,7 @@ class Bootstrap(Showing, ShownInNotebooks):
         frequent = [pair for pair in self.pairs if pair.frequency >= SURE]
         undirected = sum(max(pair.forward, pair.backward) < pair.frequency / 2 for pair in frequent)
         lines = [
-            f"rfdag bootstrap: {counted(self.runs, 'run')}, {len(self.names)} variables, {drawn_in_words(self)}",
+            f"rfdag bootstrap: {counted(self.runs, 'run')}, {len(self.names)} variables, {self.drawn}",
             f"edges in {SURE:.0%} of the runs or more: {len(frequent)}, of which {undirected} mostly undirected; the "
             f"plain run has {int(self.result.dag.sum())}",
         ]
@@ -226,16 +236,6 @@ class Bootstrap(Showing, ShownInNotebooks):
         if len(frequent) > limit:
             lines.append(f"  … and {len(frequent) - limit} more")
         return "\n".join(lines)
-
-
-def drawn_in_words(bootstrap: Bootstrap) -> str:
-    """Return which rows each run was given, in words."""
-    rows = bootstrap.result.n_samples
-    assert rows is not None
-    if bootstrap.sampling.sampling == "subsample":
-        return f"{bootstrap.sampling.size(rows)} of {rows} rows each"
-    worth = ", counted as about half as many" if bootstrap.sampling.corrected else ""
-    return f"{rows} rows drawn with replacement each{worth}"
 
 
 def _frozen(matrix: Floats) -> Floats:

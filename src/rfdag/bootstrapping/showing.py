@@ -1,17 +1,22 @@
-"""The method `plot` of a bootstrap."""
+"""The methods `plot` and `report` of a bootstrap."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rfdag.bootstrapping.consensus import require_threshold
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from rfdag.result import Result
+
 
 class Showing:
-    """The method `plot` of a bootstrap."""
+    """The methods `plot` and `report` of a bootstrap."""
+
+    result: Result
 
     def plot(self, kind: str = "auto", *, ax: Axes | None = None, threshold: float | None = None) -> Axes:
         """Draw how often edges, directions and places were found, and return matplotlib's Axes.
@@ -47,4 +52,31 @@ class Showing:
 
         if threshold is not None:
             require_threshold(threshold)
-        return draw_bootstrap(self, kind, ax, threshold)  # type: ignore[arg-type]
+        return draw_bootstrap(self, kind, ax, {"threshold": threshold})  # type: ignore[arg-type]
+
+    def report(self, path: str | Path, *, truth: Any = None, data: Any = None) -> Path:
+        """Write the report of the plain run with the bootstrap in it, and return its path.
+
+        The page is that of `Result.report`: its edges also have the shares of the runs that found them, and its order
+        the places of each variable.
+
+        Parameters
+        ----------
+        path
+            The file, written whole or not at all.
+        truth
+            A graph to compare with, as in `Result.report`.
+        data
+            The data that were resampled, as in `Result.report`.
+
+        Examples
+        --------
+        >>> import rfdag
+        >>> sem = rfdag.simulate.linear_sem([[0, 0, 1], [0, 0, 1], [0, 0, 0]], rng=1)
+        >>> found = rfdag.bootstrap(rfdag.simulate.sample(sem, 300, rng=2), runs=10, n_jobs=1)
+        >>> found.report("stability.html").name
+        'stability.html'
+        """
+        from rfdag.report.page import write_report
+
+        return write_report(self.result, path, truth=truth, data=data, bootstrap=self)  # type: ignore[arg-type]

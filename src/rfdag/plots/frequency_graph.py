@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from rfdag.graphs.dag import order_near
 from rfdag.plots import palette
 from rfdag.plots.graph import DIRECTED, NARROWEST, UNDIRECTED, WIDEST
+from rfdag.plots.layout import LABELLED_UP_TO
 from rfdag.plots.network import Entry, Link, draw_network
 from rfdag.plots.strokes import Stroke
 
@@ -18,15 +19,11 @@ if TYPE_CHECKING:
 
 FAINTEST = 0.3
 """Opacity of an edge that no run has."""
-LABELLED_UP_TO = 60
-"""Number of edges up to which each has its frequencies beside it."""
-LABEL_ROOM = 3.4
-"""Distance of layers in box heights, where edges have labels."""
 SHARE = Stroke(palette.GREY, WIDEST, "-", "often")
 LABEL = "98/71: adjacent / this arrow, in % of the runs"
 
 
-def draw_frequency_graph(bootstrap: Bootstrap, ax: Axes | None, threshold: float) -> Axes:
+def draw_frequency_graph(bootstrap: Bootstrap, ax: Axes | None, threshold: float = 0.5) -> Axes:
     """Draw the pairs that are adjacent in enough runs, as the consensus directs them, causes on the left.
 
     An edge is wider and darker, the more runs have the pair; it is dashed, without an arrowhead, where more runs left
@@ -60,7 +57,7 @@ def draw_frequency_graph(bootstrap: Bootstrap, ax: Axes | None, threshold: float
     legend += [Entry(LABEL)] if labelled and directed.any() else []
     legend += [Entry(f"pairs adjacent in {threshold:.0%} of {bootstrap.runs} runs or more")]
     names = [bootstrap.names[at] for at in order.tolist()]
-    return draw_network(ax, names, links, legend, apart=LABEL_ROOM if labelled else None)
+    return draw_network(ax, names, links, legend)
 
 
 def _label(share: float, way: float, *, arrow: bool) -> str:

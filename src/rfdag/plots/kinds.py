@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 GRAPH_UP_TO = 100
 """Number of variables up to which "auto" draws a graph; above, its matrix."""
-HALF = 0.5
-"""Share of a bootstrap's runs from which an edge is drawn, unless another is given."""
 DRAWN_UP_TO = 2000
 """Number of variables up to which a graph or an order can be drawn at all."""
 
@@ -67,12 +65,11 @@ def draw(result: Result, kind: str, ax: Axes | None, options: Mapping[str, Any])
     return plot.draw(result, ax, **{name: options[name] for name in plot.options})
 
 
-def draw_bootstrap(bootstrap: Bootstrap, kind: str, ax: Axes | None, threshold: float | None) -> Axes:
-    """Draw one kind of picture of a bootstrap; without a threshold, half of the runs are enough for an edge."""
-    given = [] if threshold is None else ["threshold"]
-    plot = BOOTSTRAP_PLOTS[_by_name(BOOTSTRAP_PLOTS, len(bootstrap.names), kind, given)]
-    options = {"threshold": HALF if threshold is None else threshold}
-    return plot.draw(bootstrap, ax, **{name: options[name] for name in plot.options})
+def draw_bootstrap(bootstrap: Bootstrap, kind: str, ax: Axes | None, options: Mapping[str, Any]) -> Axes:
+    """Draw one kind of picture of a bootstrap."""
+    given = {name: value for name, value in options.items() if value is not None}
+    plot = BOOTSTRAP_PLOTS[_by_name(BOOTSTRAP_PLOTS, len(bootstrap.names), kind, list(given))]
+    return plot.draw(bootstrap, ax, **given)
 
 
 def _chosen(p: int, kind: str, given: list[str]) -> str:

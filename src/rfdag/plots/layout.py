@@ -7,6 +7,7 @@ geometry alone: matplotlib's figures, the report and the notebooks all draw what
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -35,6 +36,12 @@ GAP = 0.6
 """Between the boxes of nodes without edges."""
 BESIDE, BELOW = 1.6, 0.9
 """Between two parts of a graph that no edge connects, side by side and one below the other."""
+LABELLED_UP_TO = 60
+"""Number of edges up to which each may have a label."""
+LABEL_ROOM = 3.4
+"""Distance of layers where edges have labels."""
+QUARTER = np.array([27, 27, 9, 1]) / 64
+"""Weights of the four points of a curve that give the point at a quarter of it."""
 LANDSCAPE = 3.0
 """Width of a block of nodes without edges, in parts of its height, where nothing else decides it."""
 
@@ -74,12 +81,21 @@ class Layout:
         (left, top), (right, bottom) = reached.min(axis=0), reached.max(axis=0)
         return float(left), float(right), float(top), float(bottom)
 
+    def label_points(self, edges: Integers) -> Numbers:
+        """Return where each edge has room for a label: where the edges of its more crowded end have come apart."""
+        leaving, arriving = (Counter(column.tolist()) for column in edges.T)
+        points = [
+            QUARTER @ (route[1:5] if arriving[target] > leaving[source] else route[-2:-6:-1])
+            for (source, target), route in zip(edges.tolist(), self.routes, strict=True)
+        ]
+        return np.array(points).reshape(-1, 2)
+
     def numbered(self, places: Integers) -> Layout:
         """Return the same layout with its nodes in another order: the i-th is the one that was at ``places[i]``."""
         return replace(self, centre=self.centre[places], width=self.width[places], layer=self.layer[places])
 
 
-def laid_out(widths: ArrayLike, edges: Integers, box: float, apart: float | None = None) -> Layout:
+def laid_out(widths: ArrayLike, edges: Integers, box: float, *, labelled: bool = False) -> Layout:
     """Return the layout of a graph without cycles, causes on the left.
 
     Parts that no edge connects are laid out one by one, and packed closely; nodes without edges are in rows below.
@@ -92,8 +108,8 @@ def laid_out(widths: ArrayLike, edges: Integers, box: float, apart: float | None
         (m, 2) numbers of nodes, each edge from its source to its target.
     box
         The height of a box, in the same unit; all distances follow from it.
-    apart
-        The least distance between layers in box heights, where edges need more room, as for labels.
+    labelled
+        Whether layers are so far apart that edges have room for labels.
 
     Examples
     --------
@@ -105,6 +121,7 @@ def laid_out(widths: ArrayLike, edges: Integers, box: float, apart: float | None
     centre = np.zeros((len(width), 2))
     layer = np.full(len(width), -1)
     routes: list[Numbers] = [np.empty((0, 2))] * len(edges)
+    apart = LABEL_ROOM if labelled else NEAREST
     parts = list(_connected(edges, len(width)))
     drawings = [
         _connected_layout(width[nodes], np.searchsorted(nodes, edges[own]), box, apart or NEAREST)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
@@ -77,15 +76,12 @@ def draw_network(
     names: Sequence[Hashable],
     links: Sequence[Link],
     legend: Sequence[Entry] = (),
-    apart: float | None = None,
 ) -> Axes:
-    """Draw nodes, given in causal order, and links, each from an earlier node to a later; return the axes.
-
-    ``apart`` is that of `laid_out`.
-    """
+    """Draw nodes, given in causal order, and links, each from an earlier node to a later; return the axes."""
     ends = np.array([(link.source, link.target) for link in links], np.int64).reshape(-1, 2)
     texts = labels(names)
-    layout = laid_out([width_of(text, FONT) + 2 * PADDING for text in texts], ends, BOX, apart)
+    labelled = any(link.label for link in links)
+    layout = laid_out([width_of(text, FONT) + 2 * PADDING for text in texts], ends, BOX, labelled=labelled)
     left, right, top, bottom = layout.extent
     wide, tall = right - left + 2 * MARGIN, bottom - top + 2 * MARGIN
     if not links:
@@ -95,13 +91,10 @@ def draw_network(
     # Never enlarged: a small graph on large axes stays a small graph.
     scale = min(room[0] / wide, room[1] / tall, 1.0)
     _set_up(axes, ((left + right) / 2, -(top + bottom) / 2), (room[0] / scale, room[1] / scale))
-    leaving, arriving = (Counter(column.tolist()) for column in ends.T)
-    for link, route in zip(links, layout.routes, strict=True):
+    for link, route, point in zip(links, layout.routes, layout.label_points(ends), strict=True):
         _draw_link(axes, link, path_of(route), scale)
         if link.label:
-            # Where the edges of its more crowded end have come apart.
-            crowded = arriving[link.target] > leaving[link.source]
-            _draw_label(axes, link, route[1:5] if crowded else route[-2:-6:-1], scale)
+            _draw_label(axes, link, point * UPWARDS, scale)
     _draw_nodes(axes, layout, texts, scale)
     notes = [] if FONT * scale >= SMALLEST_FONT else [Entry("too many names to show here")]
     _draw_legend(axes, [*legend, *notes], room[0])
@@ -159,15 +152,14 @@ def _draw_link(axes: Axes, link: Link, path: Path, scale: float) -> None:
     axes.add_artist(line)
 
 
-def _draw_label(axes: Axes, link: Link, curve: NDArray[np.float64], scale: float) -> None:
-    """Write the label of an edge at the first quarter of one of its curves."""
+def _draw_label(axes: Axes, link: Link, point: NDArray[np.float64], scale: float) -> None:
     size = LABEL_FONT * scale
     if size < SMALLEST_FONT:
         return
-    x, y = np.array([27, 27, 9, 1]) @ curve / 64
     patch = {"facecolor": "white", "edgecolor": "none", "pad": 0.4 * scale, "alpha": 0.85}
+    x, y = point.tolist()
     axes.text(
-        x, -y, link.label, ha="center", va="center", fontsize=size, color=link.stroke.color, bbox=patch, zorder=2.5,
+        x, y, link.label, ha="center", va="center", fontsize=size, color=link.stroke.color, bbox=patch, zorder=2.5,
         **PLAIN,
     )  # fmt: skip
 

@@ -305,7 +305,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
         """Write `to_json` to a file, whole or not at all, and return its path."""
         return write_text(path, self.to_json(moments=moments))
 
-    def report(self, path: str | Path, *, truth: Any = None, data: Any = None) -> Path:
+    def report(self, path: str | Path, *, truth: Any = None, data: Any = None, bootstrap: Any = None) -> Path:
         """Write one self-contained HTML page about the result, and return its path.
 
         The page works offline, loads nothing from a server, and shows order, graph, edges, every step of the
@@ -321,6 +321,8 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
         data
             The data that the result was learnt from, in any form that `rfdag.learn` accepts: for their hash, and for
             the shape of each column's distribution, which the result does not store.
+        bootstrap
+            A bootstrap of the same variables, to show how often its runs have each edge, and each variable's places.
 
         Examples
         --------
@@ -331,7 +333,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
         """
         from rfdag.report.page import write_report
 
-        return write_report(self, path, truth=truth, data=data)
+        return write_report(self, path, truth=truth, data=data, bootstrap=bootstrap)
 
     def __eq__(self, other: object) -> bool:
         """Return whether two results are equal; moments are compared through the numbers that follow from them."""
