@@ -44,6 +44,8 @@ def test_the_graph_has_the_pairs_of_the_consensus_by_how_often_they_are_found(fo
     assert np.corrcoef(often, [line.get_linewidth() for line in drawn])[0, 1] == pytest.approx(1)
     assert np.corrcoef(often, [line.get_alpha() for line in drawn])[0, 1] == pytest.approx(1)
     arrow = found.directed[sources, targets] >= found.undirected[sources, targets]
+    arrow &= found.directed[sources, targets] >= found.directed[targets, sources]
+    assert 0 < arrow.sum() < len(arrow)
     assert [line.get_arrowstyle().arrow == "-|>" for line in drawn] == arrow.tolist()
     assert [line.get_linestyle() == "-" for line in drawn] == arrow.tolist()
     assert any(f"{threshold:.0%} of 20 runs" in text for text in legend(axes))
@@ -55,7 +57,7 @@ def test_labels_are_the_shares_in_per_cent(found):
     expected = []
     for i, j in np.argwhere(consensus).tolist():
         share, way = 100 * found.edge_frequency[i, j], 100 * found.compelled_frequency[i, j]
-        arrow = found.directed[i, j] >= found.undirected[i, j]
+        arrow = found.directed[i, j] >= max(found.undirected[i, j], found.directed[j, i])
         expected.append(f"{share:.0f}/{way:.0f}" if arrow else f"{share:.0f}")
     shown = [text.get_text() for text in axes.texts if text.get_text() not in NAMES]
     assert sorted(shown) == sorted(expected)
@@ -85,7 +87,7 @@ def test_the_matrix_holds_the_shares_in_the_order_of_the_plain_run(found):
     frames = next(line for line in axes.lines if line.get_label() == "edge of the plain run")
     assert len(frames.get_xdata()) == 6 * found.result.dag.sum()
     numbers = {(text.get_position()[1] - 1, text.get_position()[0] - 1): text.get_text() for text in axes.texts}
-    assert len(numbers) == (found.direction_frequency > 0).sum()
+    assert len(numbers) == (found.direction_frequency >= 0.05).sum()
     row, column = next(iter(numbers))
     share = found.direction_frequency[order[int(row)], order[int(column)]]
     assert numbers[row, column] == f"{share:.2f}"

@@ -25,11 +25,11 @@ class Showing:
         ----------
         kind
             "graph": the pairs that are adjacent in enough runs, as `consensus` directs them, every cause left of its
-            effects; edges are wider and darker the more runs have them, dashed where most runs leave them undirected,
-            and up to 60 edges are labelled with both shares. "matrix": how often each variable causes each other, as a
-            heat map in the order of the plain run, whose edges are framed. "order": the variables by their median
-            place, with the interval that holds 90 % of the runs. "auto": a graph up to 100 variables and a matrix
-            above.
+            effects; edges are wider and darker the more runs have them, dashed where the arrow is not what runs found
+            most often, and up to 60 edges are labelled with both shares. "matrix": how often each variable causes each
+            other, as a heat map in the order of the plain run, whose edges are framed. "order": the variables by their
+            median place, with the interval that holds 90 % of the runs. "auto": a graph up to 100 variables and a
+            matrix above.
         ax
             Axes to draw on. By default a figure of suitable size is created: ``.figure.savefig(…)`` saves it, and
             notebooks show it when the call is the last line of a cell.

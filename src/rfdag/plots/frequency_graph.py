@@ -27,7 +27,7 @@ def draw_frequency_graph(bootstrap: Bootstrap, ax: Axes | None, threshold: float
     """Draw the pairs that are adjacent in enough runs, as the consensus directs them, causes on the left.
 
     An edge is wider and darker, the more runs have the pair; it is dashed, without an arrowhead, where more runs left
-    it undirected than had the arrow.
+    it undirected, or had it the other way, than had the arrow.
     """
     consensus = bootstrap.consensus(threshold)
     order = order_near(bootstrap.result.causal_order, consensus)
@@ -35,7 +35,8 @@ def draw_frequency_graph(bootstrap: Bootstrap, ax: Axes | None, threshold: float
     sources, targets = consensus.nonzero()
     often = bootstrap.edge_frequency[sources, targets]
     arrow = bootstrap.compelled_frequency[sources, targets]
-    directed = arrow >= bootstrap.undirected[sources, targets] / bootstrap.runs
+    others = np.maximum(bootstrap.undirected[sources, targets], bootstrap.directed[targets, sources])
+    directed = bootstrap.directed[sources, targets] >= others
     labelled = len(sources) <= LABELLED_UP_TO
     links = [
         Link(
@@ -51,8 +52,8 @@ def draw_frequency_graph(bootstrap: Bootstrap, ax: Axes | None, threshold: float
             sources.tolist(), targets.tolist(), often.tolist(), arrow.tolist(), directed.tolist(), strict=True
         )
     ]
-    legend = [Entry("this arrow in most runs", DIRECTED, arrow=True)] if directed.any() else []
-    legend += [] if directed.all() else [Entry("undirected in most runs", UNDIRECTED)]
+    legend = [Entry("most often this way", DIRECTED, arrow=True)] if directed.any() else []
+    legend += [] if directed.all() else [Entry("direction unsure", UNDIRECTED)]
     legend += [Entry("wider, darker: in more runs", SHARE)] if links else []
     legend += [Entry(LABEL)] if labelled and directed.any() else []
     legend += [Entry(f"pairs adjacent in {threshold:.0%} of {bootstrap.runs} runs or more")]

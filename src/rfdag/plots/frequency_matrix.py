@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from rfdag.bootstrapping.frequencies import Bootstrap
 
 NUMBERED_UP_TO = 16
-"""Number of variables up to which each cell shows its number."""
+"""Number of variables up to which cells show their numbers."""
+NUMBERED_FROM = 0.05
+"""Share from which a cell shows its number."""
 OUTLINED_UP_TO = 100
 """Number of variables up to which the edges of the plain run have a frame."""
 DARK = 0.5
@@ -47,7 +49,7 @@ def draw_frequency_matrix(bootstrap: Bootstrap, ax: Axes | None) -> Axes:
     if p <= OUTLINED_UP_TO and result.dag.any():
         _frame_edges(axes, np.argwhere(result.dag[np.ix_(order, order)] != 0))
     if p <= NUMBERED_UP_TO:
-        for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+        for row, column in np.argwhere(shares >= NUMBERED_FROM).tolist():
             share = float(shares[row, column])
             color = "white" if share >= DARK else palette.BLACK
             axes.text(column + 1, row + 1, f"{share:.2f}", ha="center", va="center", fontsize=7, color=color)
