@@ -87,6 +87,12 @@ def test_what_cannot_be_written_is_said_before_the_run(command, words, status, m
     assert left() == before
 
 
+def test_a_report_does_not_take_the_place_of_the_runs(table, no_run):
+    done = run("bootstrap", table, "--out", "out", "--report", "out/runs.jsonl")
+    assert done.exit_code == 2
+    assert "--out writes runs.jsonl into out itself" in done.stderr
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_matplotlib_is_missed_before_the_run(command, table, no_run, monkeypatch):
     find = importlib.util.find_spec

@@ -70,12 +70,13 @@ def bootstrap(
     """Learn again from rows drawn anew, and count how often each edge and direction is found."""
     import rfdag
     from rfdag.bootstrapping.consensus import require_threshold
+    from rfdag.bootstrapping.runs import JOURNAL
     from rfdag.report.rerun import Given
     from rfdag.runtime.workers import Workers
 
     require_threshold(threshold)
     places = Places(out, report, plot)
-    require_places(places, FILES)
+    require_places(places, (*FILES, JOURNAL))
     try:
         with Workers(n_jobs, dask).ready(), warnings.catch_warnings():
             warnings.simplefilter("ignore", NumericalWarning)
