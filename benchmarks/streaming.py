@@ -161,7 +161,7 @@ def moments(source: Any, threads: int, clock: Clock, correlation: Path | None = 
 
     expected = correlation or source.with_suffix(".npy")
     with clock:
-        found = read_evidence(source, threads=threads)
+        found, _ = read_evidence(source, threads=threads)
     assert isinstance(found, Moments)
     error = float(np.abs(found.correlation - np.load(expected)).max()) if expected.exists() else None
     return {"rows": found.n_samples, "error": error}

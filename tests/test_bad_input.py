@@ -79,7 +79,7 @@ def test_constant(frame, value):
 
 def test_duplicated(frame):
     frame["copy"] = 3 * frame["age"] - 2
-    with refuses(DataError, "linearly dependent", "copy of", "'age'", "'copy'", "Drop"):
+    with refuses(DataError, "linearly dependent", "copy of", "'age'", "'copy'", "awkward='keep-one'"):
         rfdag.learn(frame)
 
 
@@ -102,11 +102,11 @@ def test_columns_that_are_not_numbers(frame):
     frame["town"] = "x"
     frame["born"] = pd.Timestamp("2020-01-01")
     for table in (frame, pl.from_pandas(frame)):
-        with refuses(DataError, r"'town' \(String\), 'born' \(Datetime\)", "Convert dates to numbers", "encode"):
+        with refuses(DataError, r"'town' \(text: 'x'\), 'born' \(dates: '2020-01-01", "drop=", "Dates can", "encoded"):
             rfdag.learn(table)
     with pytest.raises(DataError, match=r"days since the first\.$"):
         rfdag.learn(frame.drop(columns="town"))
-    with pytest.raises(DataError, match=r"'town' \(String\). Drop text"):
+    with pytest.raises(DataError, match=r"'town' \(text: 'x'\). Pass drop=\['town'\]"):
         rfdag.learn(frame.drop(columns="born"))
 
 
@@ -131,22 +131,19 @@ def test_number_of_names(rows):
     [
         ("", DataError, ["is empty"]),
         ("a,b\n", DataError, ["0 sample"]),
-        ("a,b\n1,2\n3\n4,5\n", DataError, ["line 3", "1 cells", "has 2"]),
+        ("a,b\n1,2\n3\n4,5\n", DataError, ["line 3", "1 cell ", "has 2"]),
         ("a,b\n1,2\n3,4,5\n", DataError, ["line 3", "3 cells"]),
-        ("a,b\n1,2,3\n4,5,6\n", DataError, ["2 names", "3 numbers"]),
+        ("a,b\n7,2,3\n4,5,6\n", DataError, ["line 2", "3 cells", "has 2"]),
+        ("a;b;c\n1;2;3\n", DataError, ["1 sample"]),
         (
-            "a;b;c\n1;2;3\n",
+            "a,b,c,d\n1,x,2,5\n3,y,z,6\n",
             DataError,
-            ["one column when cut at commas", "3 when cut at semicolons", "delimiter=';'"],
+            ["'b' .text: 'x', 'y'.", "'c' .numbers, but 'z' in line 3", "encoded"],
         ),
-        ("a\tb\n1\t2\n", DataError, ["2 when cut at tabs"]),
-        ("a,b,c\n1,x,2\n3,y,z\n", DataError, ["'b', 'c'", "'b' has 'x' in line 2", "encode"]),
-        ('a,b\n"1,5",2\n"2,5",3\n', DataError, ["'a'", "'1,5'", "decimal=','"]),
-        ("a,b\n1,\n2,NA\n3,4\n", DataError, ["Column 'b' has 2 missing values"]),
-        (",a,b\n0,1,2\n1,3,1\n", DataError, ["no name to column 1", "index=False"]),
-        ("a,b,\n1,2,\n3,1,\n", DataError, ["no name to column 3", "delimiter"]),
+        ("a,b\n1,\n2,NA\n3,4\n", DataError, ["Column 'b' has 2 missing values", "missing='drop'", "drop=.'b'."]),
+        (",a,b\n0.5,1,2\n1.5,3,1\n", DataError, ["no name to column 1", "index=False"]),
         ("1990,2000\n1.5,2.5\n2,1\n", DataError, ["only numbers", "header=True", "header=False"]),
-        ("# by me\na,b\n1,2\n", DataError, ["comment '# by me'"]),
+        ("# by me\n# and you\n", DataError, ["nothing but lines"]),
     ],
 )
 def test_text_files(tmp_path, text, error, words):
@@ -159,15 +156,15 @@ def test_text_files(tmp_path, text, error, words):
 def test_files_that_cannot_be_read(tmp_path, monkeypatch):
     with refuses(FileError, "no file", "nowhere.csv"):
         rfdag.learn(tmp_path / "nowhere.csv")
-    with refuses(FileError, "ends in '.xlsx'", ".csv", "DataFrame"):
-        rfdag.learn(tmp_path / "table.xlsx")
+    with refuses(FileError, "ends in '.sav'", ".csv", ".xlsx", "DataFrame"):
+        rfdag.learn(tmp_path / "table.sav")
     folder = tmp_path / "folder.csv"
     folder.mkdir()
     with refuses(FileError, "is a folder"):
         rfdag.learn(folder)
     binary = tmp_path / "binary.csv"
-    binary.write_bytes(b"\xff\xfe\x00\x81" * 10)
-    with refuses(FileError, "UTF-8"):
+    binary.write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" * 10)
+    with refuses(FileError, "zero bytes", "no text at all"):
         rfdag.learn(binary)
     for suffix in ("npy", "npz"):
         broken = tmp_path / f"broken.{suffix}"

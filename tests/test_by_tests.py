@@ -313,7 +313,7 @@ def test_g2_takes_codes_only():
 def test_constant_columns_are_named():
     rows = np.random.default_rng(0).normal(size=(50, 3))
     rows[:, 1] = 4.0
-    with pytest.raises(DataError, match="equal in 'sprinkler'"):
+    with pytest.raises(DataError, match="constant: 'sprinkler'"):
         rfdag.learn(rows, test="fisher-z", names=NAMES)
 
 

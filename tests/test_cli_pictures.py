@@ -121,7 +121,8 @@ def test_a_disk_that_fills_up_with_the_picture_leaves_nothing(table, monkeypatch
 
 
 def test_the_command_of_a_page_repeats_the_picture(table):
-    assert run("learn", table, "--report", "page.html", "--plot", "a graph.svg").exit_code == 0
+    kept = ["--out", "out", "--no-moments"]
+    assert run("learn", table, "--report", "page.html", "--plot", "a graph.svg", *kept).exit_code == 0
     words = shlex.split(content_of(Path("page.html"))["run"]["command"])
     assert words[words.index("--plot") + 1] == "a graph.svg"
     Path("a graph.svg").unlink()

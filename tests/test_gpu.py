@@ -280,7 +280,7 @@ def test_columns_far_from_zero_keep_their_digits():
 def test_rows_in_pieces_are_summed_up_on_the_cpu_and_taken_to_the_device():
     pyarrow = pytest.importorskip("pyarrow")
     rows = rows_of(5, 400)
-    found = read_evidence(pyarrow.table(dict(zip("abcde", rows.T, strict=True))), moments=DeviceMoments)
+    found, _ = read_evidence(pyarrow.table(dict(zip("abcde", rows.T, strict=True))), moments=DeviceMoments)
     assert isinstance(found, DeviceMoments)
     np.testing.assert_allclose(found.correlation, Moments.from_data(rows).correlation, atol=1e-13)
 

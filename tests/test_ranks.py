@@ -235,13 +235,13 @@ def test_a_sample_of_the_rows_serves_where_they_are_many(name, rows, folder, mon
     monkeypatch.setattr(row_sample, "CELLS_KEPT", 6 * 200)
     monkeypatch.setattr(row_sample, "LEAST_ROWS", 1)
     exact = CORRELATIONS[name].of_table(transformed(rows), tuple(NAMES), Moments).correlation
-    found = [read_evidence(folder, correlation=name, threads=threads) for threads in (1, 2)]
+    found = [read_evidence(folder, correlation=name, threads=threads).evidence for threads in (1, 2)]
     np.testing.assert_array_equal(found[0].correlation, found[1].correlation)
     assert found[0].n_samples == len(rows)
     assert 0 < np.abs(found[0].correlation - exact).max() < 0.03
     # A source that can be read once is gathered, and exact.
     reader = pyarrow.dataset.dataset(folder).scanner().to_reader()
-    np.testing.assert_allclose(read_evidence(reader, correlation=name).correlation, exact, atol=1e-12)
+    np.testing.assert_allclose(read_evidence(reader, correlation=name).evidence.correlation, exact, atol=1e-12)
 
 
 def test_dask_collections_are_ranked_where_they_are(rows, monkeypatch):
@@ -251,7 +251,7 @@ def test_dask_collections_are_ranked_where_they_are(rows, monkeypatch):
     for cells, tolerance in ((row_sample.CELLS_KEPT, 1e-12), (6 * 200, 0.03)):
         monkeypatch.setattr(row_sample, "CELLS_KEPT", cells)
         monkeypatch.setattr(row_sample, "LEAST_ROWS", 1)
-        found = read_evidence(collection, correlation="normal-scores")
+        found, _ = read_evidence(collection, correlation="normal-scores")
         np.testing.assert_allclose(found.correlation, exact, atol=tolerance)
 
 
@@ -461,7 +461,9 @@ def test_constant_columns_and_copies_are_named(name, rows):
     with pytest.raises(DataError, match="These columns are constant: 'd'"):
         rfdag.learn(values, names=NAMES, correlation=name)
     values[:, 3] = -np.exp(values[:, 1])
-    with pytest.raises(DataError, match=r"'d' orders the rows as 'b' does, or in reverse. Drop 'd'"):
+    with pytest.raises(
+        DataError, match=r"'d' orders the rows as 'b' does, or in reverse. Pass awkward='keep-one' to leave out 'd'"
+    ):
         rfdag.learn(values, names=NAMES, correlation=name)
 
 

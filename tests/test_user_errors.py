@@ -353,7 +353,7 @@ def test_columns_without_names_are_called_by_number(rows):
     for table, message in (
         (holed, words),
         (flat, "constant: column 1."),
-        (twin, "column 3 is a copy of column 1 up to scale. Drop column 3."),
+        (twin, "column 3 is a copy of column 1 up to scale. Pass awkward='keep-one' to leave out column 3"),
     ):
         with pytest.raises(DataError, match=re.escape(message)):
             rfdag.learn(table)

@@ -7,10 +7,12 @@ what to do, and names the columns concerned.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable
 from numbers import Integral
+from typing import NamedTuple
 
 __all__ = [
+    "AwkwardError",
     "DataError",
     "DataWarning",
     "DeviceError",
@@ -97,6 +99,35 @@ class DataError(RfdagError):
     """The data cannot be used: empty, missing values, constant or dependent columns, too few rows."""
 
 
+class Group(NamedTuple):
+    """Columns that cannot all be used.
+
+    Attributes
+    ----------
+    kind
+        "constant", "nearly constant", "copies", "same order" or "combination".
+    kept
+        The columns that determine the others.
+    left
+        The columns to leave out so that the rest can be used.
+    """
+
+    kind: str
+    kept: tuple[Hashable, ...]
+    left: tuple[Hashable, ...]
+
+
+class AwkwardError(DataError):
+    """Columns are constant, copies of each other, or linear combinations of others: ``groups`` names all of them."""
+
+    def __init__(self, message: str = "", groups: Iterable[Group] = ()) -> None:
+        super().__init__(message)
+        self.groups = tuple(groups)
+
+    def __reduce__(self) -> tuple[type[AwkwardError], tuple[str, tuple[Group, ...]]]:
+        return type(self), (self.message, self.groups)
+
+
 class MatrixError(RfdagError):
     """A matrix is not a valid correlation, covariance or precision matrix."""
 
@@ -171,17 +202,3 @@ def as_columns(names: Iterable[object], limit: int = 5) -> str:
     ('column 1, column 4', "'a', 'b' and 1 more")
     """
     return listed(names, limit, as_column)
-
-
-def not_numbers(where: str, words: Mapping[Hashable, str]) -> DataError:
-    """Return the error for columns that are not numbers, given with their types; its advice depends on the type.
-
-    >>> print(not_numbers("These columns are", {"born": "Date"}))
-    These columns are not numbers: 'born' (Date). Convert dates to numbers, such as days since the first.
-    """
-    found = listed(words, shown=lambda name: f"{as_column(name)} ({words[name]})")
-    dates = [name for name, kind in words.items() if any(part in kind.lower() for part in ("date", "time", "duration"))]
-    cures = ["Convert dates to numbers, such as days since the first."] if dates else []
-    if len(dates) < len(words):
-        cures.append("Drop text, or encode it as numbers, such as a column of 0 and 1 for each category.")
-    return DataError(f"{where} not numbers: {found}. {' '.join(cures)}")

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
+from narwhals.stable.v1 import from_native
 from narwhals.stable.v1.dependencies import is_into_dataframe
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfdag.input.checks import check_usable
-from rfdag.input.description import Description
+from rfdag.input.description import SELECTING, Description
 from rfdag.input.reading import as_table, places_of
 from rfdag.input.sources import lies_elsewhere
 from rfdag.knowledge import Knowledge
@@ -43,7 +44,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
     knowledge
         As in `rfdag.learn`.
     description
-        As in `rfdag.learn`, for files; None for its defaults.
+        As in `rfdag.learn`: how files are written, which columns and rows are used; None for its defaults.
     estimation
         As in `rfdag.learn`; None for its defaults.
     time_limit
@@ -148,10 +149,17 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         parts = {"method": method, "description": description, "estimation": estimation}
         return {name: part for name, part in parts.items() if isinstance(part, Options)}
 
-    def fit(self, X: Any, y: None = None) -> Self:
-        """Learn the order of the columns of X, or of a path, a dataset or a Dask collection; y is ignored."""
-        if lies_elsewhere(X):
-            self._remember(learn(X, progress=False, **self.get_params(deep=False)))
+    def fit(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the order of the columns of X, or of a path, a dataset or a Dask collection; y is ignored.
+
+        ``sample_weight`` says how often each row counts: whole numbers give the result of repeating rows.
+        """
+        params = self.get_params(deep=False)
+        if sample_weight is not None:
+            params["description"] = replace(params["description"] or Description(), weights=sample_weight)
+        selects = isinstance(self.description, Description) and not set(SELECTING).isdisjoint(self.description.given())
+        if lies_elsewhere(X) or selects:
+            self._remember(learn(X, progress=False, **params))
             self.n_features_in_ = len(self.result_.names)
             if all(isinstance(name, str) for name in self.result_.names):
                 self.feature_names_in_ = np.array(self.result_.names, dtype=object)
@@ -164,7 +172,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
             check_usable(table)
             names = table.names
         values = validate_data(self, X, dtype=np.float64)
-        self._remember(learn(values, names=names, progress=False, **self.get_params(deep=False)))
+        self._remember(learn(values, names=names, progress=False, **params))
         return self
 
     def _remember(self, result: Result) -> None:
@@ -187,6 +195,9 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         self.result_.model().require_density()
+        if is_into_dataframe(X) and len(from_native(X).columns) > self.n_features_in_:
+            # Columns that were left out when learning are not needed now.
+            X = from_native(X).select(list(self.result_.names)).to_native()
         values = validate_data(self, X, dtype=np.float64, reset=False)
         if is_into_dataframe(X):
             values = values[:, places_of(self.result_.names, as_table(X), X) or slice(None)]

@@ -117,7 +117,8 @@ def learn(
     deadline = Deadline.after(time_limit)
     threads = thread_count(n_jobs)
     with Progress(progress) as bar, reporting_problems(device):
-        evidence = placed(gather(data, names, settings, threads, bar), device)
+        gathered, account = gather(data, names, settings, threads, bar)
+        evidence = placed(gathered, device)
         clock.lap("moments")
         known = known.spelt_as(evidence.names) if known else known
         run = Run(
@@ -133,7 +134,7 @@ def learn(
         )
         with naming_lost_precision(evidence):
             found = evidence.learn(settings.method, run)
-    result = Result.of(found, evidence, settings, knowledge=known, timings=clock.laps)
+    result = Result.of(found, evidence, settings, account=account, knowledge=known, timings=clock.laps)
     for warning in result.warnings:
         python_warnings.warn(warning, category_of(warning), stacklevel=2)
     return result

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cache
 from numbers import Integral, Real
@@ -31,6 +31,7 @@ from typing import (
 import numpy as np
 
 from rfdag.errors import OptionError, keyword
+from rfdag.values import OBJECT, Absent, Numbers, cut, is_object, joined, name_of, number, plain
 from rfdag.wording import alternatives
 
 
@@ -90,6 +91,7 @@ class Declared(NamedTuple):
     words: tuple[str, ...]
     kinds: tuple[type, ...]
     several: bool
+    listing: bool
     least: float | None
     above: float | None
     below: float | None
@@ -126,6 +128,8 @@ class Declared(NamedTuple):
             parts.append("several of these")
         if str in kinds:
             parts.append("text")
+        if self.listing:
+            parts.append("a list of names or values")
         parts += [repr(word) for word in self.words]
         if self.objects is not None:
             parts.append(self.objects)
@@ -148,9 +152,19 @@ class Declared(NamedTuple):
             return type(value) in self.kinds
         if isinstance(value, str):
             return value in self.words or str in self.kinds
+        if isinstance(value, tuple) and self.listing:
+            return all(isinstance(entry, Hashable) for entry in value)
         if isinstance(value, tuple):
             return self.several and bool(value) and all(self._admits_number(entry) for entry in value)
         return self._admits_number(value) or (self.objects is not None and is_object(value))
+
+    def kept(self, value: Any) -> Any:
+        """Return a value as it is kept: in plain types, one name as a list of one, an array as `Numbers`."""
+        if Numbers in self.kinds and (isinstance(value, list | tuple) or hasattr(value, "__array__")):
+            value = value.item() if isinstance(value, np.generic) else Numbers(value)
+        if self.listing and value is not None and (isinstance(value, str) or not isinstance(value, Iterable)):
+            value = (value,)
+        return tuple(value) if self.listing and isinstance(value, Iterable) else plain(value)
 
     def _admits_number(self, value: Any) -> bool:
         if isinstance(value, bool) or not isinstance(value, Real):
@@ -174,8 +188,10 @@ class Declared(NamedTuple):
         """
         if text in self.words or str in self.kinds:
             return self.typed.get(text, text)
+        if self.listing:
+            return cut(text)
         try:
-            numbers = tuple(_number(part, whole=float not in self.kinds) for part in text.split(","))
+            numbers = tuple(number(part, whole=float not in self.kinds) for part in text.split(","))
         except ValueError:
             return text
         return numbers if self.several and len(numbers) > 1 else numbers[0] if len(numbers) == 1 else text
@@ -196,50 +212,10 @@ class Declared(NamedTuple):
     def text(self, value: Any) -> str:
         """Return a value as one would type it: 3 rather than 3.0, several separated by commas."""
         if isinstance(value, tuple):
-            return ",".join(map(self.text, value))
+            return joined(value) if self.listing else ",".join(map(self.text, value))
         if isinstance(value, float) and value.is_integer():
             return str(int(value))
         return next((word for word, meant in self.typed.items() if meant == value), str(value))
-
-
-OBJECT = "object"
-"""Under which a file names an object of the user's own."""
-
-
-@dataclass(frozen=True)
-class Absent:
-    """An object of the user's own that a file names and cannot hold: it can be shown, not used."""
-
-    name: str
-
-    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        """Raise, since there is nothing to call."""
-        raise OptionError(f"A file names {self.name}, an object of its user's own, and does not hold it. Pass it anew.")
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-def is_object(value: Any) -> bool:
-    """Return whether an option's value is an object of the user's own: something to call.
-
-    >>> is_object(max), is_object("max"), is_object(0.5)
-    (True, False, False)
-    """
-    return not isinstance(value, str | type) and callable(value)
-
-
-def name_of(value: Any) -> str:
-    """Return what an object of the user's own is called.
-
-    >>> from functools import partial
-    >>> name_of(max), name_of(partial(max, 1)), name_of(Absent("mine.test"))
-    ('builtins.max', 'functools.partial', 'mine.test')
-    """
-    if isinstance(value, Absent):
-        return value.name
-    named = value if hasattr(value, "__qualname__") else type(value)
-    return f"{named.__module__}.{named.__qualname__}"
 
 
 Chosen = TypeVar("Chosen", bound="Options")
@@ -265,7 +241,7 @@ class Options:
             value = getattr(self, name)
             if value is declared.default:
                 continue
-            value = plain(value)
+            value = declared.kept(value)
             object.__setattr__(self, name, value)
             if not declared.admits(value):
                 raise OptionError(f"{keyword(name)} is {declared.describe()}, not {value!r}.")
@@ -322,17 +298,6 @@ def documented_by(*kinds: type[Options]) -> Callable[[Function], Function]:
     return filled
 
 
-def plain(value: Any) -> Any:
-    """Return NumPy's numbers and sequences as Python's own, which files can hold."""
-    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
-        return value.item()
-    if isinstance(value, Real) and not isinstance(value, int | float):
-        return float(value)
-    if isinstance(value, list | tuple | np.ndarray):
-        return tuple(plain(entry) for entry in value)
-    return value
-
-
 @cache
 def _declared(cls: type[Options]) -> Mapping[str, Declared]:
     hints = get_type_hints(cls)
@@ -342,12 +307,13 @@ def _declared(cls: type[Options]) -> Mapping[str, Declared]:
 def _read(each: Field[Any], hint: Any) -> Declared:
     words: list[str] = []
     kinds: list[type] = []
-    several = False
+    several = listing = False
     for part in get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,):
         if get_origin(part) is Literal:
             words += get_args(part)
         elif get_origin(part) is tuple:
-            several = True
+            several = get_args(part)[0] is not Hashable
+            listing = not several
         else:
             kinds.append(part)
     about = each.metadata["option"]
@@ -359,6 +325,7 @@ def _read(each: Field[Any], hint: Any) -> Declared:
         tuple(words),
         tuple(kinds),
         several,
+        listing,
         about["least"],
         about["above"],
         about["below"],
@@ -377,15 +344,6 @@ def _documented(cls: type[Options]) -> str:
         for name, declared in cls.declared().items()
     ]
     return "\n".join([text, "", "    Parameters", "    ----------", *listed, "    "]) if listed else text
-
-
-def _number(text: str, *, whole: bool) -> float:
-    try:
-        return int(text)
-    except ValueError:
-        if whole:
-            raise
-        return float(text)
 
 
 def _plain(number: float) -> str:

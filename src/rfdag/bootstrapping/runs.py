@@ -164,6 +164,7 @@ def bootstrap(
         result = learn(
             table,
             plain.method,
+            description=Description(awkward=plain.description.awkward),
             knowledge=knowledge,
             estimation=plain.estimation,
             time_limit=time_limit,
@@ -174,6 +175,7 @@ def bootstrap(
         )
         _raise_if_interrupted(result)
         assert result.moments is not None
+        table = table.only([table.names.index(name) for name in result.names])
         # The table was read already; the result says how.
         moments = result.moments
         result = replace(result, settings=asked, regressions=result._regressions)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 OF_METHODS = "Options of methods"
 OF_INPUT = "Description of the input"
+OF_SELECTION = "Columns and rows"
 OF_ESTIMATION = "Estimation"
 OF_SAMPLING = "Sampling"
 RUNNING = "Running"
@@ -69,7 +70,7 @@ class Offered(NamedTuple):
         if len(self.declared) > 1:
             return " ".join(self._by_method())
         sentences = [shortened(self.any.meaning, listing=bool(self.any.words))]
-        if self.any.several:
+        if self.any.several or self.any.listing:
             sentences.append("Separate several by commas.")
         if self.any.typed:
             sentences.append(f"In words: {', '.join(word for word in self.any.typed if word.isalpha())}.")
@@ -142,6 +143,8 @@ class DeclaredCommand(TyperCommand):
             value = ctx.params[param.name]
             if isinstance(value, Enum):
                 value = value.value
+            elif isinstance(value, list):
+                value = tuple(entry for text in value for entry in self.offered[param.name].value(text))
             elif isinstance(value, str):
                 try:
                     value = self.offered[param.name].value(value)
@@ -196,11 +199,15 @@ def _sampling() -> type[Options]:
 
 
 def _of_the_rest() -> dict[str, Offered]:
-    from rfdag.input.description import Description
+    from rfdag.input.description import SELECTING, Description
     from rfdag.methods.settings import Running
     from rfdag.precision.estimation import Estimation
 
-    return {**_of(OF_INPUT, Description), **_of(OF_ESTIMATION, Estimation), **_of(RUNNING, Running)}
+    described = {
+        name: each._replace(panel=OF_SELECTION) if name in SELECTING else each
+        for name, each in _of(OF_INPUT, Description).items()
+    }
+    return {**described, **_of(OF_ESTIMATION, Estimation), **_of(RUNNING, Running)}
 
 
 def _of(panel: str, kind: type[Options]) -> dict[str, Offered]:
@@ -232,6 +239,9 @@ def _option(name: str, offered: Offered) -> Parameter:
         kind = _choice(name, declared.words)
         option = typer.Option(flag, metavar=_metavar(declared), **shared)  # type: ignore[arg-type]
         return _made(name, kind | None, None if declared.default is None else kind(declared.default), option)
+    if declared.listing:
+        option = typer.Option(flag, metavar="<name,…>", show_default=False, **shared)  # type: ignore[arg-type]
+        return _made(name, list[str] | None, None, option)
     shown = None if usual != {declared.default} or declared.default is None else declared.text(declared.default)
     words = declared.words
 

@@ -37,7 +37,11 @@ def learn(
     data: Annotated[
         list[Path],
         typer.Argument(
-            help="CSV, TSV, NPY, NPZ, Parquet or Feather file, a folder, or several files with the same columns."
+            help=(
+                "CSV, TSV, Excel, Parquet, Feather, NPY or NPZ file, a folder, several files with the same columns, or "
+                "- for standard input."
+            ),
+            allow_dash=True,
         ),
     ],
     knowledge: Annotated[Path | None, typer.Option(help="Prior knowledge: Tetrad's /knowledge text, or JSON.")] = None,
@@ -49,6 +53,14 @@ def learn(
     plot: Annotated[
         Path | None, typer.Option(help="Picture of the graph: a .png, .svg or .pdf file.", metavar="FILE")
     ] = None,
+    moments: Annotated[
+        bool | None,
+        typer.Option(
+            "--moments/--no-moments",
+            help="Keep the correlation matrix in result.json, for rfdag effect; up to 200 variables unless given.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: JsonFlag = False,
     n_jobs: Annotated[
         int | None, typer.Option("--jobs", help="Threads; all cores unless given.", rich_help_panel=RUNNING)
@@ -57,24 +69,29 @@ def learn(
     """Learn the causal order and the DAG of the columns of a file."""
     from rfdag.commands.digest import tell
     from rfdag.commands.next_steps import next_steps
+    from rfdag.commands.standard_input import on_disk
     from rfdag.report.rerun import Given
 
     if truth is not None and report is None:
         raise OptionError("--truth is shown in a report; pass --report FILE with it.")
-    given = Given(data, out, report, knowledge, truth, plot)
+    if moments is not None and out is None:
+        raise OptionError("--moments are kept in result.json; pass --out FOLDER with it.")
+    given = Given(data, out, report, knowledge, truth, moments, plot)
     true = _looked_at_in_time(given)
-    with warnings.catch_warnings():
-        # The summary tells of them in its own words.
-        warnings.simplefilter("ignore", NumericalWarning)
-        warnings.simplefilter("ignore", DataWarning)
-        result = rfdag.learn(
-            data if len(data) > 1 else data[0],
-            knowledge=knowledge,
-            n_jobs=n_jobs,
-            progress=False if as_json else None,
-            **given_options(ctx),
-        )
-    page = None if report is None else _page(result, given, true, show=not as_json)
+    with on_disk(data) as paths:
+        source = paths if len(paths) > 1 else paths[0]
+        with warnings.catch_warnings():
+            # The summary tells of them in its own words.
+            warnings.simplefilter("ignore", NumericalWarning)
+            warnings.simplefilter("ignore", DataWarning)
+            result = rfdag.learn(
+                source,
+                knowledge=knowledge,
+                n_jobs=n_jobs,
+                progress=False if as_json else None,
+                **given_options(ctx),
+            )
+        page = None if report is None else _page(result, source, given, true, show=not as_json)
     files = _written(result, given, page)
     if as_json:
         print_json(_content(result, files))
@@ -92,12 +109,12 @@ def _places(given: Given) -> Places:
     return Places(given.out, given.report, given.plot)
 
 
-def _page(result: Result, given: Given, true: GraphFile | None, *, show: bool) -> str:
-    """Return the report, compared with the truth where there is one."""
+def _page(result: Result, source: Any, given: Given, true: GraphFile | None, *, show: bool) -> str:
+    """Return the report on data from a source, compared with the truth where there is one."""
     from rfdag.report.page import report_text
 
     truth = None if true is None or given.truth is None else dag_over(true, result.names, given.truth)
-    data = None if result.input != "data" else list(given.data) if len(given.data) > 1 else given.data[0]
+    data = source if result.input == "data" else None
     progress = None if show else False
     form = result.settings.description
     return report_text(result, truth=truth, data=data, form=form, given=given, progress=progress)
@@ -105,7 +122,7 @@ def _page(result: Result, given: Given, true: GraphFile | None, *, show: bool) -
 
 def _written(result: Result, given: Given, page: str | None) -> list[Path]:
     """Write the files of a result, its report and its picture, all or none, and return their paths."""
-    texts = {} if given.out is None else _texts(result)
+    texts = {} if given.out is None else _texts(result, given.moments)
     return write_places(_places(given), texts, page, None if given.plot is None else _picture(result, given.plot))
 
 
@@ -115,10 +132,10 @@ def _picture(result: Result, path: Path) -> bytes:
     return picture_bytes(result.plot(), path)
 
 
-def _texts(result: Result) -> dict[str, str]:
+def _texts(result: Result, moments: bool | None) -> dict[str, str]:
     """Return the files of a result by name."""
     order = "".join(f"{printable(name)}\n" for name in result.order)
-    texts = [result.to_json(), result.to_csv(), order]
+    texts = [result.to_json(moments=moments), result.to_csv(), order]
     if len(result.edges) <= MOST_DRAWN:
         texts += [result.to_dot(), result.to_graphml()]
     return dict(zip(FILES, texts, strict=False))
@@ -139,6 +156,7 @@ def _content(result: Result, files: Sequence[Path]) -> dict[str, Any]:
         "settings": result.settings.to_dict(),
         "timings": result.timings,
         "warnings": list(result.warnings),
+        "reading": list(result.reading),
         "compliance": [record._asdict() for record in result.compliance],
         "files": [str(path) for path in files],
     }

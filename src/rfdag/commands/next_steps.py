@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from rfdag.commands.bootstrap import BootstrapCommand
 from rfdag.commands.speech import printable
+from rfdag.commands.standard_input import DASH
 from rfdag.report.rerun import Given, command_line, option_words, path_word
 from rfdag.result.edge import Edge
 from rfdag.result.result import SAVE_MOMENTS_UP_TO, Result
@@ -32,9 +33,10 @@ def next_steps(result: Result, given: Given) -> list[Step]:
     else:
         steps.append(Step("Look closer", "the same command with --report FILE.html"))
     carried = result.settings.given().keys().isdisjoint(BootstrapCommand.without)
-    if result.input == "data" and len(given.data) == 1 and result.edges and carried:
+    if result.input == "data" and len(given.data) == 1 and given.data[0] != DASH and result.edges and carried:
         steps.append(Step("How sure?", _bootstrap(result, given)))
-    if given.out is not None and result.moments is not None and len(result.names) <= SAVE_MOMENTS_UP_TO:
+    kept = len(result.names) <= SAVE_MOMENTS_UP_TO if given.moments is None else given.moments
+    if given.out is not None and result.moments is not None and kept:
         saved = path_word(str(given.out / "result.json"))
         ends = [(str(edge.source), str(edge.target)) for edge in strongest(result.edges)[:1]]
         steps += [Step("How large?", command_line("effect", [saved, *pair])) for pair in ends]

@@ -81,6 +81,7 @@ def spelling(context: typer.Context) -> Spell:
             return f"{flag} {code}"
         if isinstance(value, bool) and options[name].secondary_opts:
             return flag if value else str(options[name].secondary_opts[0])
+        value = tuple(value) if isinstance(value, list) else value
         text = offered[name].any.text(value) if name in offered else str(value)
         return f"{flag} {shlex.quote(text)}"
 

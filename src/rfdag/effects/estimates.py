@@ -165,7 +165,7 @@ def _checked(result: Result, cause: Hashable, outcome: Hashable, level: float) -
     if result.moments is None:
         raise DataError(
             "This result does not hold the moments of the data, from which effects are estimated: it was saved without "
-            "them, or learnt in blocks or from sparse input. Save it with save(path, moments=True), or learn with "
-            f"{keyword('blocks', False)}."
+            "them, or learnt in blocks or from sparse input. Save it with save(path, moments=True), at the terminal "
+            f"with rfdag learn --out FOLDER --moments; or learn with {keyword('blocks', False)}."
         )
     return result.moments, places[cause], places[outcome]

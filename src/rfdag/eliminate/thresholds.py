@@ -44,7 +44,7 @@ class FisherZ:
         """Raise unless ``size`` variables can be tested with this many samples."""
         if self.n_samples <= size + 1:
             raise DataError(
-                f"Found {self.n_samples} rows and {size} columns (n_samples={self.n_samples}). Testing a pair "
+                f"Found {self.n_samples} rows and {size} columns. Testing a pair "
                 f"given the {size - 2} other columns needs more than {size + 1} rows. Use more rows, fewer "
                 f"columns, or {keyword('method', 'soft')}, which judges by BIC and takes any number of rows."
             )

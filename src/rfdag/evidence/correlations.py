@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky
 
-from rfdag.errors import DataError, OptionError, keyword
+from rfdag.errors import OptionError, keyword
+from rfdag.evidence.awkward import RANKS, awkward_error, copies_among
 from rfdag.evidence.kendall import kendall
-from rfdag.evidence.matrices import copies_in_words
 from rfdag.evidence.moments import Floats, Moments
 from rfdag.evidence.nearest import floor_for, repaired
 from rfdag.evidence.ranks import behind_kendall, behind_spearman, normal_scores, shares_below
@@ -38,6 +38,8 @@ class Correlation(ABC):
     """A way to correlate columns."""
 
     name: ClassVar[str]
+    weighs: ClassVar[bool] = False
+    """Whether rows may count differently often without being repeated."""
     passes: ClassVar[int] = 1
     """How many times rows are read that come in pieces; 0 if all of them are needed at once."""
 
@@ -60,6 +62,7 @@ class Pearson(Correlation):
     """The ordinary correlation of the values themselves."""
 
     name = "pearson"
+    weighs = True
 
     def of_table(
         self, values: NDArray[Any], names: Names, moments: type[Moments], threads: int = 1, report: Report = _silent
@@ -197,14 +200,12 @@ def refuse_same_ranks(correlation: Floats, names: Names) -> None:
     >>> refuse_same_ranks(np.array([[1.0, -1.0], [-1.0, 1.0]]), ("celsius", "cold"))
     Traceback (most recent call last):
         ...
-    rfdag.errors.DataError: By ranks, columns are copies of each other: 'cold' orders the rows as 'celsius' does, or in
-    reverse. Drop 'cold'.
+    rfdag.errors.AwkwardError: By ranks, columns are copies of each other: 'cold' orders the rows as 'celsius' does, or
+    in reverse. Pass awkward='keep-one' to leave out 'cold', or awkward='drop' to leave out 'celsius', 'cold'.
     """
-    found = copies_in_words(
-        correlation, names, lambda one, other: f"{one} orders the rows as {other} does, or in reverse"
-    )
-    if found is not None:
-        raise DataError(f"By ranks, columns are copies of each other: {found}")
+    copies = copies_among(correlation, names, RANKS)
+    if copies:
+        raise awkward_error(copies)
 
 
 def _of_matrix(correlation: Floats, names: Names, n: int, correlated: str, what: str) -> Moments:

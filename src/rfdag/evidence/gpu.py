@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rfdag.eliminate.engines.gpu import GpuEngine, bytes_of_engine
 from rfdag.eliminate.engines.gpu_oracle import GpuOracleEngine, bytes_of_oracle
-from rfdag.errors import DataError, OptionError, keyword
+from rfdag.errors import OptionError, keyword
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.matrices import HOPELESS, check_two_rows, dependence
 from rfdag.evidence.moments import Floats, Moments
@@ -90,7 +90,7 @@ class DeviceMoments(Moments):
         inverse, condition = _invert(triangle)
         if not condition < HOPELESS:
             names = self.names if variables is None else [self.names[at] for at in variables]
-            raise DataError(dependence(cp.asnumpy(triangle), names))
+            raise dependence(cp.asnumpy(triangle), names)
         inverse /= cp.sqrt((inverse * inverse).sum(axis=1))[:, None]
         partial = inverse @ inverse.T
         del inverse

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import LinAlgError, cholesky, qr, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, qr
 
-from rfdag.errors import DataError, MatrixError, as_column, as_columns, keyword
+from rfdag.errors import DataError, MatrixError, as_columns, keyword
+from rfdag.evidence.awkward import awkward_error, dependent_among
 from rfdag.evidence.summary import reciprocal_condition
 
 Floats = NDArray[np.float64]
@@ -23,9 +24,6 @@ HOPELESS = 1e13
 
 SINGULAR = 1e8
 """The same for a matrix given ready-made: forming it has squared the condition of the data."""
-
-COPY = 1e-12
-"""Distance of a correlation from ±1 up to which one column is a copy of the other."""
 
 
 def triangle_of(factor: Floats) -> Floats:
@@ -48,30 +46,15 @@ def condition_of(triangle: Floats) -> float:
     return math.inf if reciprocal == 0 else 1 / reciprocal
 
 
-def dependence(triangle: Floats, names: Sequence[Hashable]) -> str:
-    """Say which columns depend on which others."""
-    _, r, pivots = qr(triangle, mode="economic", pivoting=True)
-    sizes = np.abs(np.diag(r))
-    rank = int((sizes > sizes[0] * 10 / HOPELESS).sum())
-    solution = solve_triangular(r[:rank, :rank], r[:rank, rank:])
-    sentences = []
-    for at, dependent in enumerate(pivots[rank:][:3]):
-        weights = np.abs(solution[:, at])
-        on = pivots[:rank][weights > 1e-6 * weights.max()] if rank else []
-        others = [names[other] for other in sorted(on)]
-        if len(others) == 1:
-            sentences.append(f"{as_column(names[dependent])} is a copy of {as_column(others[0])} up to scale")
-        else:
-            sentences.append(f"{as_column(names[dependent])} is a linear combination of {as_columns(others)}")
-    if not sentences:
-        return (
-            "The columns are so nearly dependent that partial correlations would be rounding noise; drop or "
-            "combine the most similar columns."
-        )
-    more = len(pivots) - rank - len(sentences)
-    tail = f" and {more} more columns are dependent" if more > 0 else ""
-    drop = as_columns([names[dependent] for dependent in pivots[rank:]])
-    return f"Columns are linearly dependent: {'; '.join(sentences)}{tail}. Drop {drop}."
+def dependence(triangle: Floats, names: Sequence[Hashable]) -> DataError:
+    """Return the error that says which columns depend on which others."""
+    groups = dependent_among(triangle, names, HOPELESS)
+    if groups:
+        return awkward_error(groups)
+    return DataError(
+        "The columns are so nearly dependent that partial correlations would be rounding noise; drop or combine the "
+        "most similar columns."
+    )
 
 
 def checked_matrix(matrix: ArrayLike, names: Sequence[Hashable] | None, kind: str) -> Floats:
@@ -150,7 +133,7 @@ def chosen(names: Sequence[Hashable], mask: NDArray[np.bool_]) -> list[Hashable]
 def check_two_rows(n: int) -> None:
     """Raise unless there are rows enough for a correlation."""
     if n < 2:
-        raise DataError(f"Found {n} row (n_samples={n}); a correlation needs at least two, and far more.")
+        raise DataError(f"Found {n} row; a correlation needs at least two, and far more.")
 
 
 def extremes_of(values: NDArray[Any], names: Sequence[Hashable] | None) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -167,16 +150,3 @@ def extremes_of(values: NDArray[Any], names: Sequence[Hashable] | None) -> tuple
         labels = range(len(gaps)) if names is None else names
         raise DataError(f"Found missing or infinite values in {as_columns(chosen(labels, gaps))}. Drop these rows.")
     return lowest, highest
-
-
-def copies_in_words(correlation: Floats, names: Sequence[Hashable], says: Callable[[str, str], str]) -> str | None:
-    """Return which columns are copies of others and which to drop; None if all differ.
-
-    ``says`` tells of one column and the other that it copies.
-    """
-    copies = np.argwhere(np.triu(np.abs(correlation) > 1 - COPY, 1))
-    if not len(copies):
-        return None
-    pairs = "; ".join(says(as_column(names[j]), as_column(names[i])) for i, j in copies[:3].tolist())
-    drop = as_columns([names[at] for at in sorted(set(copies[:, 1].tolist()))])
-    return f"{pairs}. Drop {drop}."

@@ -17,7 +17,8 @@ from rfdag.eliminate.engines.dense import DenseEngine
 from rfdag.eliminate.engines.engine import Engine
 from rfdag.eliminate.kernels import dense as kernels
 from rfdag.eliminate.thresholds import FisherZ, Tolerance
-from rfdag.errors import DataError, MatrixError, Message, OptionError, as_columns, keyword
+from rfdag.errors import Group, MatrixError, Message, OptionError, as_columns, keyword
+from rfdag.evidence.awkward import awkward_error, copies_among, dependent_among
 from rfdag.evidence.columns import ByColumns, ColumnsIndependence
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.independence import ExactIndependence, Independence, SampleIndependence
@@ -30,7 +31,6 @@ from rfdag.evidence.matrices import (
     chosen,
     column_norms,
     condition_of,
-    copies_in_words,
     dependence,
     extremes_of,
     factor_of,
@@ -136,9 +136,10 @@ class Moments(Evidence):
     @classmethod
     def from_summary(cls, summary: Summary, names: Sequence[Hashable] | None = None) -> Self:
         """Return the moments of rows that were summed up block by block; every number of them must be finite."""
-        check_two_rows(summary.count)
+        n = round(summary.count)
+        check_two_rows(n)
         extremes = summary.lowest, summary.highest
-        return cls._of_rows(names, summary.count, summary.factor.copy(), summary.means, summary.units, None, extremes)
+        return cls._of_rows(names, n, summary.factor.copy(), summary.means, summary.units, None, extremes)
 
     @classmethod
     def _of_rows(
@@ -244,11 +245,16 @@ class Moments(Evidence):
 
     def refuse_copies(self) -> None:
         """Raise if a column is a copy of another up to scale; of other dependence, few rows say nothing."""
-        found = copies_in_words(
-            self.correlation, self.names, lambda one, other: f"{one} is a copy of {other} up to scale"
-        )
-        if found is not None:
-            raise DataError(f"Columns are linearly dependent: {found}")
+        copies = copies_among(self.correlation, self.names)
+        if copies:
+            raise awkward_error(copies)
+
+    def awkward(self) -> tuple[Group, ...]:
+        """Return the groups of columns that depend on each other; of few rows, those that are copies."""
+        if len(self.factor) < len(self.names):
+            return copies_among(self.correlation, self.names)
+        triangle = triangle_of(self.factor)
+        return () if condition_of(triangle) < HOPELESS else dependent_among(triangle, self.names, HOPELESS)
 
     def condition(self) -> float:
         """Return an estimate of the condition number of the factor: the root of the correlation's."""
@@ -279,7 +285,7 @@ class Moments(Evidence):
         triangle = triangle_of(self.factor if variables is None else self.factor[:, variables])
         if len(triangle) < triangle.shape[1] or not condition_of(triangle) < HOPELESS:
             names = self.names if variables is None else [self.names[at] for at in variables]
-            raise DataError(dependence(triangle, names))
+            raise dependence(triangle, names)
         # Rows of R⁻¹ span the same angles as the regression residuals: normalised, they give K at once.
         rows, _ = lapack.dtrtri(triangle)
         rows /= column_norms(rows.T)[:, None]

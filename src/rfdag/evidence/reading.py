@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import FileError, OptionError, keyword
+from rfdag.errors import AwkwardError, DataError, FileError, GraphError, OptionError, as_columns, keyword, listed
+from rfdag.evidence.awkward import awkward_error, equal_columns, left_out
 from rfdag.evidence.correlations import CORRELATIONS, Correlation
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.oracle import Oracle
 from rfdag.evidence.sparse import as_sparse, read_sparse
+from rfdag.evidence.summary import Summary
 from rfdag.input.checks import (
     check_columns,
     check_complete,
@@ -23,11 +28,22 @@ from rfdag.input.checks import (
     check_usable,
     checked_names,
 )
+from rfdag.input.columns import Account, Column
 from rfdag.input.description import Description
 from rfdag.input.frames import with_rows_like_columns
 from rfdag.input.graphs import from_networkx, is_networkx
 from rfdag.input.reading import as_table, gathered, read
-from rfdag.input.table import Stream, Table
+from rfdag.input.sources import is_path
+from rfdag.input.table import Floats, Stream, Table
+from rfdag.input.weights import check_weights, repeated
+from rfdag.wording import counted
+
+
+class Gathered(NamedTuple):
+    """Evidence, and what was done to the input on the way to it."""
+
+    evidence: Evidence
+    account: Account = Account()
 
 
 def read_evidence(
@@ -45,8 +61,8 @@ def read_evidence(
     moments: type[Moments] = Moments,
     tolerance: float = 1e-8,
     correlation: str = "pearson",
-) -> Evidence:
-    """Return the evidence in a source.
+) -> Gathered:
+    """Return the evidence in a source, and what was done to the source on the way.
 
     Parameters
     ----------
@@ -55,7 +71,7 @@ def read_evidence(
     input, n_samples, tolerance, names
         As in `rfdag.learn`.
     form
-        How a text file is written.
+        How the source is written, and which of it is used.
     check_size
         Called with the number of rows and columns before any costly work, and may raise; after reading where the
         number of rows is not known before.
@@ -72,46 +88,181 @@ def read_evidence(
 
     Returns
     -------
-    Evidence
-        Moments of data or of a matrix, the oracle of a DAG, sparse evidence, or the evidence to find blocks in.
+    Gathered
+        Moments of data or of a matrix, the oracle of a DAG, sparse evidence, or the evidence to find blocks in; and
+        the account of columns and rows that were left out.
 
     Examples
     --------
-    >>> read_evidence([[0.0, 1.0], [1.0, 3.0], [2.0, 2.0]], names=["a", "b"]).correlation
+    >>> read_evidence([[0.0, 1.0], [1.0, 3.0], [2.0, 2.0]], names=["a", "b"]).evidence.correlation
     array([[1. , 0.5],
            [0.5, 1. ]])
     """
+    form = form or Description()
     if input == "data":
-        rows = read(source, form, names, threads)
-        make = blocks if in_blocks(len(rows.names)) else None
+        making = _Making(
+            check_size, threads, report, in_blocks, blocks, moments, CORRELATIONS[correlation], form.awkward != "error"
+        )
+        return _of_data(lambda: read(source, form, names, threads), form.awkward, making)
+    sparse = as_sparse(source)
+    if sparse is not None:
+        labels = checked_names(tuple(range(sparse.shape[-1])), names)
+        return Gathered(read_sparse(sparse, input, n_samples, labels, tolerance))
+    if input == "dag" and is_networkx(source):
+        source = from_networkx(source, names)
+    table = as_table(with_rows_like_columns(source), form)
+    if is_path(source):
+        table = _with_labels_like_names(table)
+    table = table.renamed(checked_names(table.names, names))
+    check_usable(table)
+    if input == "dag":
+        return Gathered(Oracle(table.values, table.names))
+    return Gathered(_of_matrix(table, input, n_samples, tolerance, check_size))
+
+
+@dataclass(frozen=True)
+class _Making:
+    """How rows become evidence; see `read_evidence`."""
+
+    check_size: Callable[[int, int], None]
+    threads: int
+    report: Callable[[float], None]
+    in_blocks: Callable[[int], bool]
+    blocks: Callable[[NDArray[Any], tuple[Hashable, ...]], Evidence]
+    moments: type[Moments]
+    correlated: Correlation
+    copies: bool
+    """Whether copies are looked for in what is learnt in blocks, which finds them only later."""
+
+    def of(self, rows: Table | Stream, again: Callable[[], Table | Stream]) -> tuple[Evidence, Table | Stream]:
+        """Return the evidence of rows, which ``again`` opens anew, and the rows themselves once they are read."""
+        make = self.blocks if self.in_blocks(len(rows.names)) else None
         if make is not None and not rows.in_memory:
             raise OptionError(
                 f"Found {len(rows.names)} columns that are read in pieces; blocks of columns are found in a table in "
                 f"memory. Pass an array or a frame, or {keyword('blocks', False)} if a matrix of all columns fits into "
                 "memory."
             )
-        correlated = CORRELATIONS[correlation]
         # A square table is no larger than what is computed from it, and may turn out to be a matrix of moments.
         if make is not None or rows.rows == len(rows.names):
             rows = _gathered(rows)
-        elif not _readable(rows, correlated):
-            rows = _gathered_for(rows, correlated)
+        elif not _readable(rows, self.correlated):
+            rows = _gathered_for(rows, self.correlated)
         if isinstance(rows, Table):
-            return _of_table(rows, check_size, make, moments, correlated, threads, report)
-        return _of_stream(
-            rows, check_size, threads, report, moments, correlated, lambda: read(source, form, names, threads)
+            return self._of_table(rows, make), rows
+        return self._of_stream(rows, again), rows
+
+    def _of_table(
+        self, table: Table, blocks: Callable[[NDArray[Any], tuple[Hashable, ...]], Evidence] | None
+    ) -> Evidence:
+        """Return the moments of rows in memory, or the evidence of blocks if they are learnt in blocks."""
+        check_columns(table.names)
+        check_rows(table.rows)
+        check_no_moments(table.values)
+        if blocks is not None:
+            values = repeated(table).values
+            if self.copies:
+                copies = equal_columns(values, table.names)
+                if copies:
+                    raise awkward_error(copies)
+            return blocks(self.correlated.for_blocks(values), table.names)
+        if table.weights is None or not self.correlated.weighs:
+            table = repeated(table)
+            self.check_size(table.rows, len(table.names))
+            return self.correlated.of_table(table.values, table.names, self.moments, self.threads, self.report)
+        assert table.weights is not None
+        self.check_size(round(float(table.weights.sum())), len(table.names))
+        summary = Summary.of(np.array(table.values, np.float64, order="F"), table.weights)
+        return self.moments.from_summary(summary, table.names)
+
+    def _of_stream(self, stream: Stream, again: Callable[[], Table | Stream]) -> Moments:
+        """Return the moments of rows that are read in pieces; they are summed up on the CPU, whatever the device."""
+        columns = len(stream.names)
+        check_columns(stream.names)
+        if stream.rows is not None:
+            check_not_empty(stream.rows, columns)
+            check_rows(stream.rows)
+            self.check_size(stream.rows, columns)
+        opened = chain([stream], iter(again, None))
+
+        def fold(of: Any, join: Any, report: Callable[[float], None]) -> Any:
+            rows: Any = next(opened)
+            if rows.weighted:
+                of = Summary.of_weighted if self.correlated.weighs else partial(_repeating, of)
+            return rows.fold(of, join, self.threads, report)
+
+        def check(summary: Any) -> None:
+            check_not_empty(summary.count, columns)
+            check_complete(stream.names, summary.missing.tolist(), summary.infinite.tolist(), summary.incomplete)
+            check_rows(summary.count)
+            if stream.rows is None:
+                self.check_size(round(summary.count), columns)
+
+        return self.correlated.of_stream(fold, stream.names, self.moments, check, self.report)
+
+
+def _repeating(of: Callable[[Floats], Any], block: Floats) -> Any:
+    """Return what is made of rows that are repeated as often as their last column says."""
+    check_weights(block[:, -1])
+    names = tuple(range(block.shape[1] - 1))
+    return of(np.asfortranarray(repeated(Table(block[:, :-1], names, weights=block[:, -1])).values))
+
+
+def _of_data(open_rows: Callable[[], Table | Stream], policy: str, making: _Making) -> Gathered:
+    """Return the evidence of rows, without the columns that a policy leaves out because they depend on others."""
+    out: dict[Hashable, Column] = {}
+
+    def opened() -> Table | Stream:
+        return _without(open_rows(), out)
+
+    rows = opened()
+    while True:
+        try:
+            evidence, read_rows = making.of(rows, opened)
+            groups = evidence.awkward() if policy != "error" and isinstance(evidence, Moments) else ()
+        except AwkwardError as error:
+            if policy == "error":
+                raise
+            groups = error.groups
+        if not groups:
+            return Gathered(evidence, read_rows.account.plus(out.values()))
+        out |= left_out(groups, policy)
+        if isinstance(rows, Table):
+            rows = _without(rows, out)
+        elif rows.repeatable:
+            rows = opened()
+        else:
+            raise DataError(
+                f"Without {as_columns(out, 100)} the rows would have to be read again, and this input can be read "
+                f"once. Pass {keyword('drop', list(out))}."
+            )
+
+
+def _without(rows: Table | Stream, out: dict[Hashable, Column]) -> Table | Stream:
+    if not out:
+        return rows
+    places = [at for at, name in enumerate(rows.names) if name not in out]
+    if len(places) < 2:
+        raise DataError(
+            f"Leaving out {counted(len(out), 'column')} ({as_columns(out, 100)}) would leave {len(places)} of "
+            f"{len(places) + len([name for name in rows.names if name in out])}; an order needs two. Pass "
+            f"{keyword('awkward', 'keep-one')}, or data with columns that vary."
         )
-    sparse = as_sparse(source)
-    if sparse is not None:
-        return read_sparse(sparse, input, n_samples, checked_names(tuple(range(sparse.shape[-1])), names), tolerance)
-    if input == "dag" and is_networkx(source):
-        source = from_networkx(source, names)
-    table = as_table(with_rows_like_columns(source), form)
-    table = table.renamed(checked_names(table.names, names))
-    check_usable(table)
-    if input == "dag":
-        return Oracle(table.values, table.names)
-    return _of_matrix(table, input, n_samples, tolerance, check_size)
+    return rows.only(places)
+
+
+def _with_labels_like_names(table: Table) -> Table:
+    """Return a square matrix from a file whose rows are labelled, with its rows in the order of its columns."""
+    if table.labels is None or table.rows != len(table.names) or not isinstance(table.names[0], str):
+        return table
+    place = {label: at for at, label in enumerate(table.labels)}
+    if set(place) != set(table.names):
+        stray = [label for label in table.labels if label not in set(table.names)]
+        raise GraphError(
+            f"The rows of {table.origin} are labelled {listed(stray or table.labels)}, the columns "
+            f"{listed(table.names)}. A graph or matrix needs the same labels on both."
+        )
+    return table._replace(values=table.values[[place[str(name)] for name in table.names]])
 
 
 def _gathered(rows: Table | Stream) -> Table:
@@ -140,57 +291,6 @@ def _gathered_for(rows: Stream, correlated: Correlation) -> Table:
             sentence = f"{asked} compares all rows with each other."
             cure = f"Or pass {keyword('correlation', 'normal-scores')}, which reads rows in pieces."
         raise FileError(f"{sentence} {problem.message.template} {cure}") from None
-
-
-def _of_table(
-    table: Table,
-    check_size: Callable[[int, int], None],
-    blocks: Callable[[NDArray[Any], tuple[Hashable, ...]], Evidence] | None,
-    moments: type[Moments],
-    correlated: Correlation,
-    threads: int,
-    report: Callable[[float], None],
-) -> Evidence:
-    """Return the moments of rows in memory, or the evidence of blocks if they are learnt in blocks."""
-    check_columns(table.names)
-    check_rows(table.rows)
-    check_no_moments(table.values)
-    if blocks is not None:
-        return blocks(correlated.for_blocks(table.values), table.names)
-    check_size(table.rows, len(table.names))
-    return correlated.of_table(table.values, table.names, moments, threads, report)
-
-
-def _of_stream(
-    stream: Stream,
-    check_size: Callable[[int, int], None],
-    threads: int,
-    report: Callable[[float], None],
-    moments: type[Moments],
-    correlated: Correlation,
-    again: Callable[[], Table | Stream],
-) -> Moments:
-    """Return the moments of rows that are read in pieces; they are summed up on the CPU, whatever the device."""
-    columns = len(stream.names)
-    check_columns(stream.names)
-    if stream.rows is not None:
-        check_not_empty(stream.rows, columns)
-        check_rows(stream.rows)
-        check_size(stream.rows, columns)
-    opened = chain([stream], iter(again, None))
-
-    def fold(of: Any, join: Any, report: Callable[[float], None]) -> Any:
-        rows: Any = next(opened)
-        return rows.fold(of, join, threads, report)
-
-    def check(summary: Any) -> None:
-        check_not_empty(summary.count, columns)
-        check_complete(stream.names, summary.missing.tolist(), summary.infinite.tolist(), summary.incomplete)
-        check_rows(summary.count)
-        if stream.rows is None:
-            check_size(summary.count, columns)
-
-    return correlated.of_stream(fold, stream.names, moments, check, report)
 
 
 def _of_matrix(

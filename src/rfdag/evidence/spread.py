@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import DataError, as_column, as_columns
+from rfdag.errors import AwkwardError, Group, as_column, keyword
+from rfdag.evidence.awkward import BLURRED, CONSTANT, awkward_error
 
 Floats = NDArray[np.float64]
 
@@ -76,16 +77,13 @@ def check_spread(names: Sequence[Hashable], lowest: NDArray[Any], highest: NDArr
     >>> check_spread("ab", np.array([0.0, 1e6]), np.array([1.0, 1e6 + 5e-10]), np.array([0.5, 1e-10]))
     Traceback (most recent call last):
         ...
-    rfdag.errors.DataError: Column 'b' varies too little for its mean: around 1e+06 its standard deviation is 1e-10, and
-    neighbouring numbers of this precision are 1.2e-10 apart. Subtract the mean where the numbers still have their
-    digits, before they are stored or rounded, or drop the column.
+    rfdag.errors.AwkwardError: Column 'b' varies too little for its mean: around 1e+06 its standard deviation is 1e-10,
+    and neighbouring numbers of this precision are 1.2e-10 apart. Subtract the mean where the numbers still have their
+    digits, before they are stored or rounded, or leave it out with awkward='drop'.
     """
     constant = lowest == highest
     if constant.any():
-        raise DataError(
-            f"These columns are constant: {as_columns(_chosen(names, constant))}. A variable that does not vary "
-            "has no correlation; drop these columns."
-        )
+        raise awkward_error([Group(CONSTANT, (), (name,)) for name in _chosen(names, constant)])
     if lowest.dtype.kind != "f":
         return
     steps = np.spacing(np.maximum(np.abs(lowest), np.abs(highest)))
@@ -98,11 +96,14 @@ def check_spread(names: Sequence[Hashable], lowest: NDArray[Any], highest: NDArr
         column = as_column(names[at])
         others = int(blurred.sum()) - 1
         more = f" ({others} more columns likewise)" if others > 1 else " (one more column likewise)" if others else ""
-        raise DataError(
+        blurred_names = _chosen(names, blurred)
+        raise AwkwardError(
             f"{column.capitalize() if column.startswith('column ') else f'Column {column}'} varies too little for its "
             f"mean{more}: around {lowest[at]:.6g} its standard deviation is {deviations[at]:.2g}, and neighbouring "
             f"numbers of this precision are {steps[at]:.2g} apart. Subtract the mean where the numbers still have "
-            "their digits, before they are stored or rounded, or drop the column."
+            f"their digits, before they are stored or rounded, or leave {'it' if not others else 'them'} out with "
+            f"{keyword('awkward', 'drop')}.",
+            [Group(BLURRED, (), (name,)) for name in blurred_names],
         )
 
 

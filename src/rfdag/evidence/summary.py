@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, lapack
 
 from rfdag.evidence.row_factor import RowFactor, rows_at_once
+from rfdag.input.weights import check_weights
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -36,7 +37,7 @@ class Summary:
     Attributes
     ----------
     count
-        Number of rows.
+        Number of rows; the sum of their weights where they have some.
     units
         Powers of two by which the columns were divided; 1 unless a column's numbers are extremely large or small.
     means, remainders
@@ -51,7 +52,7 @@ class Summary:
         Number of rows with a missing value.
     """
 
-    count: int
+    count: float
     units: Floats = field(repr=False)
     means: Floats = field(repr=False)
     remainders: Floats = field(repr=False)
@@ -63,8 +64,10 @@ class Summary:
     incomplete: int = 0
 
     @classmethod
-    def of(cls, rows: Floats) -> Summary:
+    def of(cls, rows: Floats, weights: Floats | None = None) -> Summary:
         """Return the summary of an n × p array, which is overwritten if it is in Fortran's order.
+
+        ``weights`` says how often each row counts, where not once.
 
         Examples
         --------
@@ -91,18 +94,42 @@ class Summary:
             column = rows[:, at]
             if units[at] != 1.0:
                 column /= units[at]
-            means[at] = column.mean()
+            means[at] = np.average(column, weights=weights)
             column -= means[at]
             # What rounding left in the mean shows once the mean is gone.
-            remainders[at] = column.mean()
+            remainders[at] = np.average(column, weights=weights)
             if remainders[at]:
                 column -= remainders[at]
+        if weights is not None:
+            rows *= np.sqrt(weights)[:, None]
         zeros = np.zeros(p, np.int64)
-        return cls(n, units, means, remainders, _factor(rows), lowest, highest, zeros, zeros)
+        return cls(
+            n if weights is None else float(weights.sum()),
+            units,
+            means,
+            remainders,
+            _factor(rows),
+            lowest,
+            highest,
+            zeros,
+            zeros,
+        )
+
+    @classmethod
+    def of_weighted(cls, block: Floats) -> Summary:
+        """Return the summary of rows whose last column says how often each counts.
+
+        >>> repeated, weighted = np.array([[1.0, 5.0], [1.0, 5.0], [2.0, 3.0]]), np.array([[1.0, 5, 2], [2.0, 3, 1]])
+        >>> bool(np.allclose(Summary.of(repeated).means, Summary.of_weighted(weighted).means))
+        True
+        """
+        check_weights(block[:, -1])
+        counted = block[block[:, -1] > 0]
+        return cls.of(np.asfortranarray(counted[:, :-1]), counted[:, -1].copy())
 
     @classmethod
     def _without_factor(
-        cls, n: int, p: int, missing: Integers | None = None, infinite: Integers | None = None, incomplete: int = 0
+        cls, n: float, p: int, missing: Integers | None = None, infinite: Integers | None = None, incomplete: int = 0
     ) -> Summary:
         none, nothing = np.zeros(p, np.int64), np.empty((0, p))
         lowest, highest = np.full(p, math.inf), np.full(p, -math.inf)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from rfdag.eliminate.engines.independence import Conditioning
-from rfdag.errors import DataError, OptionError, as_columns, keyword
+from rfdag.errors import DataError, Group, OptionError, keyword
+from rfdag.evidence.awkward import CONSTANT, awkward_error, left_out
 from rfdag.evidence.oracle import Oracle
-from rfdag.evidence.reading import read_evidence
+from rfdag.evidence.reading import Gathered, read_evidence
 from rfdag.independence.by_tests import ByTests
 from rfdag.independence.catalogue import D_SEPARATION, TESTS
 from rfdag.independence.d_separation import DSeparation
@@ -19,7 +20,7 @@ from rfdag.input.checks import check_columns, check_duplicates, checked_names
 from rfdag.input.description import Description
 from rfdag.input.frames import is_frame
 from rfdag.input.reading import in_memory
-from rfdag.options import name_of
+from rfdag.values import name_of
 
 
 def read_tests(
@@ -31,8 +32,8 @@ def read_tests(
     names: Sequence[Hashable] | None = None,
     form: Description | None = None,
     seed: int = 0,
-) -> ByTests:
-    """Return the evidence that a test makes of a source.
+) -> Gathered:
+    """Return the evidence that a test makes of a source, and what was done to the source on the way.
 
     Parameters
     ----------
@@ -48,32 +49,35 @@ def read_tests(
 
     Examples
     --------
-    >>> read_tests([[0, 1], [0, 0]], "d-separation", input="dag").asked.p_value(0, 1)
+    >>> read_tests([[0, 1], [0, 0]], "d-separation", input="dag").evidence.asked.p_value(0, 1)
     0.0
-    >>> read_tests(None, lambda i, j, given: 0.5, names=["a", "b"]).asked.p_value(0, 1)
+    >>> read_tests(None, lambda i, j, given: 0.5, names=["a", "b"]).evidence.asked.p_value(0, 1)
     0.5
     """
     scope: Conditioning = "all" if conditioning == "all" else "blanket"
     if test == D_SEPARATION:
-        oracle = read_evidence(source, input=input, names=names, form=form)
+        oracle, _ = read_evidence(source, input=input, names=names, form=form)
         if not isinstance(oracle, Oracle):
             raise OptionError(f"{keyword('test', test)} needs a dense DAG; pass .toarray().")
         asked = Questions(DSeparation(oracle.dag), oracle.names, repr(test))
-        return ByTests(asked, None, "blanket" if conditioning == "blanket" else "all", kind="dag")
+        return Gathered(ByTests(asked, None, "blanket" if conditioning == "blanket" else "all", kind="dag"))
     if callable(test):
         found, rows = _named(source, names, form)
-        return ByTests(Questions(test, found, name_of(test)), rows, scope, own=True)
+        return Gathered(ByTests(Questions(test, found, name_of(test)), rows, scope, own=True))
     if source is None:
         raise DataError(f"Found no data; {keyword('test', test)} is a test on rows. Pass them, one row per sample.")
     table = in_memory(source, names, form)
+    out = {}
     constant = np.flatnonzero((table.values == table.values[0]).all(axis=0))
     if len(constant):
-        raise DataError(
-            f"All values are equal in {as_columns([table.names[at] for at in constant])}; nothing can be tested there. "
-            "Drop such columns."
-        )
+        groups = [Group(CONSTANT, (), (table.names[at],)) for at in constant]
+        if form is None or form.awkward == "error":
+            raise awkward_error(groups)
+        out = left_out(groups, form.awkward)
+        table = table.only([at for at, name in enumerate(table.names) if name not in out])
+        check_columns(table.names)
     asked = Questions(TESTS[test](table.values, table.names, seed), table.names, repr(test))
-    return ByTests(asked, table.rows, scope)
+    return Gathered(ByTests(asked, table.rows, scope), table.account.plus(out.values()))
 
 
 def _named(

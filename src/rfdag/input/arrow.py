@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import DataError, FileError, not_numbers
+from rfdag.errors import DataError, FileError
 from rfdag.input.checks import check_duplicates
 from rfdag.input.pieces import File, Piece, Pieces
 from rfdag.input.table import rows_per_block
+from rfdag.input.words import TEXT, Words
 from rfdag.runtime.memory import available_memory
 
 Floats = NDArray[np.float64]
@@ -60,24 +61,34 @@ def in_pieces(source: Any, threads: int) -> Pieces:
     arrow = require_pyarrow()
     from pyarrow import dataset
 
-    rows = None
     # A dataset may call its columns' schema by another name than a scanner does.
     schema = source.projected_schema if isinstance(source, dataset.Scanner) else source.schema
-    names = usable_columns(schema, "The table")
-    step = rows_per_block(len(names))
-    whole = isinstance(source, dataset.Dataset)
-    if whole:
-        source = source.scanner(
-            columns=names, batch_size=step, batch_readahead=4, fragment_readahead=1, use_threads=threads > 1
-        )
-    held = isinstance(source, arrow.Table)
-    if held:
-        rows = source.num_rows
-        batches = source.select(names).to_batches(max_chunksize=step)
-    else:
-        batches = source.to_batches() if isinstance(source, dataset.Scanner) else source
+    names, words = columns_in(schema)
+    whole, held = isinstance(source, dataset.Dataset), isinstance(source, arrow.Table)
+
+    def cut(places: Sequence[int]) -> Iterator[Piece]:
+        wanted = [names[at] for at in places]
+        step = rows_per_block(len(wanted))
+        if whole:
+            scanner = source.scanner(
+                columns=wanted, batch_size=step, batch_readahead=4, fragment_readahead=1, use_threads=threads > 1
+            )
+            batches = scanner.to_batches()
+        elif held:
+            batches = source.select(wanted).to_batches(max_chunksize=step)
+        else:
+            batches = source.to_batches() if isinstance(source, dataset.Scanner) else source
+        return _handed_out(batches, wanted, "The table")
+
+    rows = source.num_rows if held else None
     return Pieces(
-        tuple(names), _handed_out(batches, names, "The table"), rows, rows, in_memory=held, repeatable=held or whole
+        tuple(names),
+        cut,
+        rows,
+        rows,
+        in_memory=held,
+        repeatable=held or whole,
+        words={at: words[name] for at, name in enumerate(names) if name in words},
     )
 
 
@@ -89,7 +100,8 @@ class ParquetFile(File):
         with _reading(path, "a Parquet file"), self._open() as file:
             self._metadata = file.metadata
             schema = file.schema_arrow
-        self.names = tuple(usable_columns(schema, str(path)))
+        found, self.words = columns_in(schema)
+        self.names = tuple(found)
         self.rows = int(self._metadata.num_rows)
         self.weight = float(self.rows)
 
@@ -149,7 +161,8 @@ class IpcFile(File):
         with _reading(path, "an Arrow IPC file"), self._open() as reader:
             schema = reader.schema
             self._batches = reader.num_record_batches
-        self.names = tuple(usable_columns(schema, str(path)))
+        found, self.words = columns_in(schema)
+        self.names = tuple(found)
         # The number of rows of a batch is known only once it is read.
         self.weight = float(self._batches)
 
@@ -185,15 +198,22 @@ def _reading(path: Path, kind: str) -> Iterator[None]:
         raise FileError(f"{path} is damaged, cut short or not {kind} ({reason}). Write it again.") from None
 
 
-def usable_columns(schema: Any, where: str) -> list[str]:
-    """Return the names of the columns, without the index of pandas; raise if some are twice or not numbers."""
+def columns_in(schema: Any) -> tuple[list[str], dict[Hashable, Words]]:
+    """Return the names of the columns, without the index of pandas, and those that are not numbers; raise for twins."""
     fields = [field for field in schema if not field.name.startswith(INDEX)]
     names = [field.name for field in fields]
     check_duplicates(names)
-    words = {field.name: str(field.type) for field in fields if not _is_number(field.type)}
-    if words:
-        raise not_numbers(f"{where} has columns that are", words)
-    return names
+    return names, {field.name: Words(_kind(field.type)) for field in fields if not _is_number(field.type)}
+
+
+def _kind(kind: Any) -> str:
+    """Return what a column of another type than numbers holds, in a word or two."""
+    types = require_pyarrow().types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    if any(test(kind) for test in (types.is_string, types.is_large_string, types.is_string_view)):
+        return TEXT
+    return str(kind)
 
 
 def _is_number(kind: Any) -> bool:

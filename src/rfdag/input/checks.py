@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import DataError, OptionError, as_column, as_columns, keyword, listed
-from rfdag.input.table import Table
+from rfdag.input.table import Stream, Table
+from rfdag.input.words import not_numbers
 from rfdag.wording import counted
+
+Rows = TypeVar("Rows", Table, Stream)
+
+
+def usable(rows: Rows) -> Rows:
+    """Return rows all of whose columns are numbers; raise, with what the others hold, if some are not."""
+    if rows.words:
+        words = {rows.names[at]: each for at, each in sorted(rows.words.items())}
+        raise not_numbers(rows.origin, words, len(rows.names) - len(words))
+    return rows
 
 
 def check_no_moments(values: NDArray[Any], *, rows_needed: bool = False) -> None:
@@ -73,7 +84,7 @@ def check_not_empty(rows: int, columns: int) -> None:
 def check_rows(rows: int) -> None:
     """Raise unless there are two rows, without which nothing can vary."""
     if rows < 2:
-        raise DataError(f"Found {rows} sample(s) (n_samples={rows}); learning needs many rows.")
+        raise DataError(f"Found {rows} sample(s): learning needs rows, many of them, one for each sample.")
 
 
 def check_duplicates(names: Sequence[Hashable]) -> None:
@@ -123,8 +134,8 @@ def check_complete(
     >>> check_complete(["age", "bmi"], [0, 19], rows=19)
     Traceback (most recent call last):
         ...
-    rfdag.errors.DataError: Column 'bmi' has 19 missing values (NaN). Drop these rows or the column, or fill the
-    values in first.
+    rfdag.errors.DataError: Column 'bmi' has 19 missing values (NaN). Drop these rows with missing='drop', or the column
+    with drop=['bmi'], or fill the values in first.
     """
     absent = {name: count for name, count in zip(names, missing, strict=True) if count} if any(missing) else {}
     unbounded = [name for name, count in zip(names, infinite, strict=True) if count] if any(infinite) else []
@@ -134,8 +145,12 @@ def check_complete(
     if unbounded:
         sentences.append(f"{_titled(unbounded)} infinite values (inf).")
     if sentences:
-        columns = "the column" if len({*absent, *unbounded}) == 1 else "columns"
-        raise DataError(f"{' '.join(sentences)} Drop these rows or {columns}, or fill the values in first.")
+        concerned = list(dict.fromkeys([*absent, *unbounded]))
+        columns = "the column" if len(concerned) == 1 else "these columns"
+        raise DataError(
+            f"{' '.join(sentences)} Drop these rows with {keyword('missing', 'drop')}, or {columns} with "
+            f"{keyword('drop', concerned)}, or fill the values in first."
+        )
 
 
 def _about_missing(counts: dict[Hashable, int], rows: int | None) -> str:

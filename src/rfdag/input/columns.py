@@ -1,8 +1,8 @@
-"""What each column of the input was taken for, and what was done with it."""
+"""What each column of the input was taken for, what was done with it, and what was noticed on the way."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import NamedTuple
 
 USED = "used"
@@ -28,3 +28,26 @@ class Column(NamedTuple):
     taken_for: str
     done: str = USED
     remarks: tuple[str, ...] = ()
+
+
+class Account(NamedTuple):
+    """What was done to the input on the way to rows of numbers.
+
+    Attributes
+    ----------
+    left_out
+        The columns that are not variables of the result, each with the reason.
+    remarks
+        How a file was understood, and how many rows were left out, as sentences.
+    """
+
+    left_out: tuple[Column, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    def plus(self, left_out: Iterable[Column] = (), remarks: Iterable[str] = ()) -> Account:
+        """Return the account with more columns and remarks.
+
+        >>> Account().plus([Column("sex", "text", "left out as asked")]).left_out[0].name
+        'sex'
+        """
+        return Account((*self.left_out, *left_out), (*self.remarks, *remarks))

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import copy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from rfdag.errors import DataError, RfdagError, listed, not_numbers
+from rfdag.errors import DataError, RfdagError, listed
+from rfdag.input.checks import usable
+from rfdag.input.columns import Account
 from rfdag.input.frames import from_array, from_frame, is_frame
 from rfdag.input.table import Floats, Folded
+from rfdag.input.words import TEXT, Words
 
 RETRIES = 2
 """How often a partition that fails is tried again."""
@@ -46,17 +49,23 @@ class Partitions:
         Always false.
     repeatable
         Always true.
+    words, account, origin
+        See `rfdag.input.table.Stream`.
     """
 
     rows: int | None = None
     missing: tuple[int, ...] = ()
     in_memory: bool = False
     repeatable: bool = True
+    weighted: ClassVar[bool] = False
+    account: Account = Account()
+    origin: str = "The Dask collection"
 
     def __init__(self, collection: Any) -> None:
         kind = type(collection).__name__
+        self.words: Mapping[int, Words] = {}
         if hasattr(collection, "dtypes") and collection.ndim == 2:
-            _check_numbers(collection.dtypes)
+            self.words = _words_in(collection.dtypes)
             self.names: tuple[Hashable, ...] = tuple(collection.columns)
             self._columns: tuple[Hashable, ...] | None = self.names
             self._collection = collection
@@ -76,6 +85,24 @@ class Partitions:
         renamed = copy(self)
         renamed.names = names
         return renamed
+
+    def only(self, places: Sequence[int]) -> Partitions:
+        """Return some of the columns; the others are not computed."""
+        some = copy(self)
+        some.names = tuple(self.names[at] for at in places)
+        some.words = {to: self.words[at] for to, at in enumerate(places) if at in self.words}
+        if self._columns is None:
+            some._collection = self._collection[:, list(places)]
+        else:
+            some._columns = tuple(self._columns[at] for at in places)
+            some._collection = self._collection[list(some._columns)]
+        return some
+
+    def accounted(self, account: Account) -> Partitions:
+        """Return the same rows with another account."""
+        accounted = copy(self)
+        accounted.account = account
+        return accounted
 
     def fold(
         self,
@@ -105,15 +132,16 @@ class Partitions:
         return _by_cluster(client, leaves, level[0], report)  # type: ignore[no-any-return]
 
 
-def _check_numbers(kinds: Any) -> None:
-    from pandas.api.types import is_numeric_dtype
+def _words_in(kinds: Any) -> dict[int, Words]:
+    """Return the columns that are not numbers, by their places."""
+    from pandas.api.types import is_numeric_dtype, is_string_dtype
 
     # Whether an object is a number is known only where its partition is.
-    words = {
-        name: str(kind) for name, kind in kinds.items() if not (is_numeric_dtype(kind) or kind == np.dtype(object))
+    return {
+        at: Words(TEXT if is_string_dtype(kind) else str(kind))
+        for at, kind in enumerate(kinds)
+        if not (is_numeric_dtype(kind) or kind == np.dtype(object))
     }
-    if words:
-        raise not_numbers("These columns are", words)
 
 
 def _shape_of(collection: Any) -> str:
@@ -130,7 +158,7 @@ def _folded(
     """Return what the rows of one partition fold to; runs on a worker."""
     from threadpoolctl import threadpool_limits
 
-    table = from_frame(part) if is_frame(part) else from_array(part)
+    table = usable(from_frame(part) if is_frame(part) else from_array(part))
     if columns is not None and table.names != columns:
         raise DataError(
             f"Partition {at} of the Dask collection has the columns {listed(table.names)}, not {listed(columns)}; give "

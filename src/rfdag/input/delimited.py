@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +12,15 @@ from numpy.typing import NDArray
 
 from rfdag.errors import FileError
 from rfdag.input.arrow import floats, require_pyarrow
+from rfdag.input.cells import check_named, ragged
 from rfdag.input.description import Description
+from rfdag.input.dialect import LINES_LOOKED_AT, rows_of
 from rfdag.input.files import reading
+from rfdag.input.numbers import BOOLEANS
+from rfdag.input.packing import FALLBACK, encoding_of, is_packed, opened
 from rfdag.input.pieces import File, Piece
-from rfdag.input.text import BOOLEANS, MISSING, check_named, parse, read_heading, rows_of
+from rfdag.input.text import beginning_of
+from rfdag.input.words import Words, not_numbers
 
 Floats = NDArray[np.float64]
 
@@ -31,30 +36,58 @@ class TextFile(File):
 
     def __init__(self, path: Path, form: Description) -> None:
         require_pyarrow()
-        self.path, self._decimal = path, form.decimal
+        self.path = path
         with reading(path):
-            heading = read_heading(path, form)
+            first = self._first_lines()
+            self._encoding = encoding_of(first, path, form.encoding)
+            if "16" in self._encoding or "32" in self._encoding:
+                raise FileError(
+                    f"{path} is large and in {self._encoding}; large text is read in UTF-8 and encodings of one byte a "
+                    "letter. Save it as UTF-8."
+                )
+            lines = first.decode(self._encoding, errors="replace").splitlines(keepends=True)
+            start = beginning_of(path, lines, form)
             self.weight = float(path.stat().st_size)
-        check_named(path, heading.names)
-        self.names, self._lines, self._delimiter = heading.names, heading.lines, heading.delimiter
+        heading = start.heading
+        self._offset = int(heading.labelled)
+        self._cells = len(heading.names)
+        every = heading.names[self._offset :]
+        check_named(path, every, self._offset)
+        self.names = tuple(every)
+        self._lines, self._dialect = start.lines, start.dialect
+        # In bytes beyond ASCII only the names and words differ.
+        self._decoding = FALLBACK if self._encoding == "utf-8-sig" else self._encoding
 
-    def pieces(self, names: Sequence[Hashable]) -> Iterator[Piece]:
+    def _first_lines(self) -> bytes:
+        """Return the first lines as bytes, whole."""
+        with opened(self.path) as handle:
+            lines = []
+            for _ in range(LINES_LOOKED_AT):
+                line = handle.readline(LONGEST_LINE)
+                self._check_line_ends(line)
+                lines.append(line)
+        return b"".join(lines)
+
+    def pieces(self, names: Sequence[object]) -> Iterator[Piece]:
         """Yield one piece for every block of lines."""
-        places = [self.names.index(name) for name in names]
+        place = {name: at for at, name in enumerate(self.names)}
+        places = [place[name] + self._offset for name in names]
         with reading(self.path):
             for before, text in self._blocks():
-                yield Piece(self._parser(text, before, places), len(text))
+                # Compressed files are weighed as they are stored; what they become shows only when it is read.
+                yield Piece(self._parser(text, before, places), 0.0 if is_packed(self.path) else len(text))
 
     def _blocks(self) -> Iterator[tuple[int, bytes]]:
         """Yield blocks of whole lines, each with the number of lines before it."""
-        with open(self.path, "rb") as handle:
-            if handle.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
-                handle.seek(0)
-            for _ in range(self._lines):
-                self._check_line_ends(handle.readline(LONGEST_LINE))
-            before, rest = self._lines, b""
+        with opened(self.path) as handle:
+            lead = handle.read(len(codecs.BOM_UTF8))
+            rest = b"" if lead == codecs.BOM_UTF8 else lead
+            before = 0
             while read := handle.read(BYTES_AT_ONCE):
                 text = rest + read
+                while before < self._lines and b"\n" in text:
+                    _, text = text.split(b"\n", 1)
+                    before += 1
                 cut = _end_of_last_line(text)
                 if cut:
                     yield before, text[:cut]
@@ -62,7 +95,7 @@ class TextFile(File):
                 elif len(text) > LONGEST_LINE:
                     self._check_line_ends(text)
                 rest = text[cut:]
-            if rest:
+            if rest and before >= self._lines:
                 yield before, rest
 
     def _check_line_ends(self, line: bytes) -> None:
@@ -78,26 +111,53 @@ class TextFile(File):
                 block = self._parse_fast(text, places)
                 if block is None:
                     # pyarrow stops at the first cell it cannot read; the error is to name every such column.
-                    lines = rows_of(io.StringIO(text.decode(), newline=""), self._delimiter, before)
-                    block = parse(self.path, list(lines), self.names, self._decimal)[:, places]
+                    block = self._parse(text, before, places)
             yield block
 
         return read
+
+    def _parse(self, text: bytes, before: int, places: list[int]) -> Floats:
+        """Return the numbers of some lines, read cell by cell; raise if they are not all numbers."""
+        try:
+            lines = text.decode(self._encoding)
+        except UnicodeDecodeError:
+            lines = text.decode(self._decoding, errors="replace")
+        rows = list(rows_of(io.StringIO(lines, newline=""), self._dialect.delimiter, before))
+        for line, cells in rows:
+            if len(cells) != self._cells:
+                raise ragged(self.path, "line", line, len(cells), self._cells)
+        where = [f"line {line}" for line, _ in rows]
+        block = np.empty((len(rows), len(places)), order="F")
+        words = {}
+        for to, at in enumerate(places):
+            column = self._dialect.spelling.column([cells[at] for _, cells in rows], where)
+            if isinstance(column, Words):
+                words[self.names[at - self._offset]] = column
+            else:
+                block[:, to] = column
+        if words:
+            raise not_numbers(str(self.path), words, len(places) - len(words))
+        return block
 
     def _parse_fast(self, text: bytes, places: list[int]) -> Floats | None:
         """Return the numbers of some lines, or None if they are not all plain numbers."""
         arrow = require_pyarrow()
         from pyarrow import csv
 
-        columns = [str(at) for at in range(len(self.names))]
+        delimiter, spelling = self._dialect
+        if spelling.thousands is not None or delimiter == " ":
+            return None
+        columns = [str(at) for at in range(self._cells)]
+        wanted = [columns[at] for at in places]
         try:
             table = csv.read_csv(
                 arrow.BufferReader(text),
                 read_options=csv.ReadOptions(use_threads=False, block_size=len(text) + 1, column_names=columns),
-                parse_options=csv.ParseOptions(delimiter=self._delimiter),
+                parse_options=csv.ParseOptions(delimiter=delimiter),
                 convert_options=csv.ConvertOptions(
-                    decimal_point=self._decimal,
-                    null_values=_spellings(MISSING),
+                    decimal_point=spelling.decimal,
+                    include_columns=wanted,
+                    null_values=_spellings(spelling.missing),
                     true_values=_spellings({word for word, value in BOOLEANS.items() if value}),
                     false_values=_spellings({word for word, value in BOOLEANS.items() if not value}),
                 ),
@@ -110,10 +170,10 @@ class TextFile(File):
         plain = (types.is_floating, types.is_integer, types.is_boolean, types.is_null)
         if not all(any(test(kind) for test in plain) for kind in table.schema.types):
             return None
-        return floats(table, [columns[at] for at in places], str(self.path))
+        return floats(table, wanted, str(self.path))
 
 
-def _spellings(words: set[str]) -> list[str]:
+def _spellings(words: set[str] | frozenset[str]) -> list[str]:
     """Return words as they are commonly written.
 
     >>> _spellings({"nan"})

@@ -1,24 +1,33 @@
-"""What the user says about the input: what it is, how its text is written, the rows behind a matrix."""
+"""What the user says about the input: what it is, how it is written, and which of it is used."""
 
 from __future__ import annotations
 
+import codecs
+from collections.abc import Hashable
 from typing import Literal
 
 from rfdag.errors import OptionError, keyword
 from rfdag.options import Options, option, options
+from rfdag.values import Numbers
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 """Characters between cells, with their names."""
 
-WRITING = f"{keyword('delimiter')}, {keyword('decimal')} and {keyword('header')}"
-"""How a text file is written, for messages."""
+TEXTUAL = ("delimiter", "decimal", "thousands", "header", "encoding")
+"""Options that say how a text file is written."""
+
+SELECTING = ("columns", "drop", "id", "missing", "na_values", "awkward", "transpose", "weights")
+"""Options that say which part of the data is used, and how."""
 
 MATRICES = ("correlation", "covariance", "precision")
 
 
 @options
 class Description(Options):
-    """What the input is, and how it is written. `rfdag.learn` takes each option as a keyword of its own, too."""
+    """What the input is, how it is written, and which of it is used.
+
+    `rfdag.learn` takes each option as a keyword of its own, too.
+    """
 
     input: Literal["data", "correlation", "covariance", "precision", "dag"] = option(
         default="data",
@@ -38,15 +47,78 @@ class Description(Options):
         above=0,
         below=1,
     )
+    columns: tuple[Hashable, ...] | None = option(
+        default=None,
+        meaning=(
+            "Columns to use; all unless given. A name with * or ?, such as gene_*, stands for all columns that it fits."
+        ),
+    )
+    drop: tuple[Hashable, ...] | None = option(
+        default=None,
+        meaning="Columns to leave out. A name with * or ? stands for all columns that it fits.",
+    )
+    id: str | int | None = option(
+        default=None,
+        meaning=(
+            "Column that identifies rows, such as the number of a patient: it is left out. With `transpose` it holds "
+            "the names of the variables."
+        ),
+    )
+    missing: Literal["error", "drop"] = option(
+        default="error",
+        meaning=(
+            'What happens to rows with missing or infinite values in a column that is used: "error" refuses them, '
+            '"drop" leaves these rows out and reports how many.'
+        ),
+    )
+    na_values: tuple[Hashable, ...] | None = option(
+        default=None,
+        meaning="Numbers or words that stand for a missing value, such as -999, beside empty cells, NA, NaN and null.",
+    )
+    awkward: Literal["error", "drop", "keep-one"] = option(
+        default="error",
+        meaning=(
+            "What happens to columns that are constant, copies of each other, or linear combinations of others: "
+            '"error" refuses them by name; "drop" leaves all columns of such a group out; "keep-one" keeps one of '
+            "several copies, and leaves out columns that those before them determine."
+        ),
+    )
+    transpose: bool = option(
+        default=False,
+        meaning="Whether variables are in rows and samples in columns, as in tables of gene expression.",
+    )
+    weights: str | int | Numbers | None = option(
+        default=None,
+        meaning=(
+            "How often each row counts: the name of a column, or an array with one number per row. Whole numbers give "
+            "the result of repeating rows; the number of rows is the sum of the weights."
+        ),
+        objects="an array of numbers, one per row",
+    )
     delimiter: str | None = option(
         default=None,
-        meaning="Character between the cells of a text file; a comma for CSV and a tab for TSV unless given.",
+        meaning="Character between the cells of a text file; found from its first lines unless given.",
         typed={**{name: sign for sign, name in DELIMITERS.items()}, "\\t": "\t"},
     )
-    decimal: str = option(default=".", meaning="Decimal sign of a text file.")
+    decimal: str | None = option(
+        default=None, meaning="Decimal sign of a text file; found from its first lines unless given."
+    )
+    thousands: str | None = option(
+        default=None, meaning="Sign between groups of three digits in a text file, as in 1,234,567."
+    )
     header: bool | None = option(
         default=None,
         meaning="Whether the first line of a text file names the columns; must be given if it holds only numbers.",
+    )
+    encoding: str | None = option(
+        default=None,
+        meaning=(
+            "Encoding of a text file, such as cp1252 or utf-16; unless given it is UTF-8, and cp1252 where that does "
+            "not fit."
+        ),
+    )
+    sheet: str | None = option(
+        default=None, meaning="Sheet of an Excel file; needed if several of its sheets hold something."
     )
 
     def check(self) -> None:
@@ -61,8 +133,39 @@ class Description(Options):
                 f"{keyword('tolerance')} is for an exact precision matrix; with {keyword('input', self.input)} leave "
                 "it out."
             )
+        given = self.given()
+        for name in SELECTING if self.input != "data" else ():
+            if name in given:
+                raise OptionError(
+                    f"{keyword(name)} is about the rows and columns of data; with {keyword('input', self.input)} leave "
+                    "it out."
+                )
+        self._check_signs()
+        if self.encoding is not None:
+            try:
+                codecs.lookup(self.encoding)
+            except LookupError:
+                raise OptionError(
+                    f"There is no encoding {self.encoding!r}; usual ones are 'utf-8', 'cp1252', 'latin-1' and 'utf-16'."
+                ) from None
 
-    @property
-    def is_plain_text(self) -> bool:
-        """Whether nothing is said about how text is written."""
-        return (self.delimiter, self.decimal, self.header) == (None, ".", None)
+    def _check_signs(self) -> None:
+        signs = {name: getattr(self, name) for name in ("delimiter", "decimal", "thousands")}
+        signs = {name: sign for name, sign in signs.items() if sign is not None}
+        for name, sign in signs.items():
+            if len(sign) != 1 or sign.isalnum():
+                raise OptionError(f"{keyword(name)} is one character that is no letter or digit, not {sign!r}.")
+        if self.thousands is not None and self.thousands in (self.decimal, self.delimiter):
+            other = "decimal" if self.thousands == self.decimal else "delimiter"
+            raise OptionError(
+                f"Found {keyword('thousands', self.thousands)} and {keyword(other, self.thousands)}: one sign cannot "
+                "be both. Leave one of them out to have it found."
+            )
+
+    def of_text(self) -> dict[str, object]:
+        """Return what is said about how a text file is written."""
+        return {name: value for name, value in self.given().items() if name in TEXTUAL}
+
+    def of_cells(self) -> dict[str, object]:
+        """Return what is said about how the cells of a file, text or Excel, are written."""
+        return {name: value for name, value in self.given().items() if name in (*TEXTUAL, "sheet")}

@@ -11,9 +11,13 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import DataError, GraphError, as_columns, keyword, listed, not_numbers
+from rfdag.errors import DataError, GraphError, keyword, listed
 from rfdag.input.checks import check_duplicates
 from rfdag.input.table import Stream, Table
+from rfdag.input.words import DATES, TEXT, Words
+
+SHOWN = 2
+"""Entries of a column of text that a message shows."""
 
 
 def is_frame(source: Any) -> bool:
@@ -40,7 +44,17 @@ def from_frame(source: Any) -> Table:
     elif nw.dependencies.is_pyarrow_table(source):
         check_duplicates(source.column_names)
     frame = nw.from_native(source)
-    return _from_columns(frame.collect() if isinstance(frame, nw.LazyFrame) else frame)
+    table = _from_columns(frame.collect() if isinstance(frame, nw.LazyFrame) else frame)
+    return table._replace(labels=_labels_of(source))
+
+
+def _labels_of(source: Any) -> tuple[str, ...] | None:
+    """Return the labels of the rows of a pandas frame, where its index is more than a count."""
+    if not nw.dependencies.is_pandas_dataframe(source):
+        return None
+    import pandas
+
+    return None if isinstance(source.index, pandas.RangeIndex) else tuple(map(str, source.index))
 
 
 def _is_arrow(source: Any) -> bool:
@@ -82,7 +96,7 @@ def _from_columns(frame: nw.DataFrame[Any]) -> Table:
     if not names:
         raise DataError("The data frame has no columns; it needs at least two.")
     values = np.empty((len(frame), len(names)))
-    words: dict[Hashable, str] = {}
+    words: dict[int, Words] = {}
     for at, name in enumerate(names):
         column = frame.get_column(name)
         if column.dtype.is_numeric() or column.dtype == nw.Boolean:
@@ -90,10 +104,25 @@ def _from_columns(frame: nw.DataFrame[Any]) -> Table:
         elif column.dtype == nw.Object and all(_is_number(entry) for entry in column.to_numpy()):
             values[:, at] = column.to_numpy().astype(np.float64)
         else:
-            words[name] = str(column.dtype).partition("(")[0]
-    if words:
-        raise not_numbers("These columns are", words)
-    return Table(values, names)
+            values[:, at] = np.nan
+            words[at] = _words_in(column)
+    return Table(values, names, words)
+
+
+def _words_in(column: nw.Series[Any]) -> Words:
+    """Return what a column holds that is not numbers."""
+    kind = str(column.dtype).partition("(")[0]
+    if kind in ("String", "Categorical", "Enum", "Object"):
+        kind = TEXT
+    elif kind in ("Date", "Datetime", "Time", "Duration"):
+        kind = DATES
+    return _words_among([str(cell) for cell in column.to_list()], kind)
+
+
+def _words_among(cells: Sequence[str], kind: str = TEXT) -> Words:
+    different = tuple(dict.fromkeys(cells))
+    unique = len(cells) > SHOWN and len(different) == len(cells)
+    return Words(kind, different[:SHOWN], "", unique, max(len(different) - SHOWN, 0), tuple(cells))
 
 
 def _is_number(entry: object) -> bool:
@@ -130,24 +159,20 @@ def from_array(source: Any) -> Table:
     if values.dtype.kind == "c":
         raise DataError("Complex data not supported; pass real numbers.")
     if values.dtype.kind not in "biuf":
-        values = _as_numbers(values)
+        return _of_objects(values, names)
     return Table(values, names)
 
 
-def _as_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
-    numbers = np.empty(values.shape)
-    words: dict[int, object] = {}
-    for at in range(values.shape[1]):
+def _of_objects(cells: NDArray[Any], names: tuple[int, ...]) -> Table:
+    """Return the numbers in an array of text or objects."""
+    values = np.full(cells.shape, np.nan)
+    words = {}
+    for at in names:
         try:
-            numbers[:, at] = values[:, at].astype(np.float64)
-        except (TypeError, ValueError) as problem:
-            words[at] = problem
-    if words:
-        raise DataError(
-            f"These columns are not numbers: {as_columns(words)} ({next(iter(words.values()))}). Drop them or encode "
-            "them: every argument must be a number."
-        )
-    return numbers
+            values[:, at] = cells[:, at].astype(np.float64)
+        except (TypeError, ValueError):
+            words[at] = _words_among(list(map(str, cells[:, at])))
+    return Table(values, names, words)
 
 
 def places_of(names: Sequence[Hashable], table: Table | Stream, source: Any) -> list[int] | None:

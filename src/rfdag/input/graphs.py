@@ -10,15 +10,16 @@ import numpy as np
 
 from rfdag.errors import FileError, GraphError, listed
 from rfdag.graphs.dag import Graph
+from rfdag.input.dialect import rows_of
 from rfdag.input.table import Table
-from rfdag.input.text import rows_in
 
 
 def read_edges(path: str | Path) -> set[tuple[str, str]]:
     """Read a CSV of edges whose first two columns are "source" and "target", or "from" and "to"."""
     path = Path(path).expanduser()
     try:
-        rows = list(rows_in(path, ","))
+        with open(path, encoding="utf-8-sig", newline="") as handle:
+            rows = list(rows_of(handle, ","))
     except FileNotFoundError:
         raise FileError(f"There is no file {path}; check the name.") from None
     except (OSError, UnicodeDecodeError) as problem:

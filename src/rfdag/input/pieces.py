@@ -5,14 +5,16 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
+from rfdag.input.columns import Account
 from rfdag.input.table import Floats, Folded, joined_in_pairs, of_nothing
+from rfdag.input.words import Words
 from rfdag.runtime.threads import one_blas_thread
 
 ANY_NUMBER = 2**16
@@ -34,8 +36,9 @@ class Pieces:
     ----------
     names
         One name per column of the blocks.
-    pieces
-        The pieces, from the first row to the last. How rows are cut must not depend on the number of threads.
+    cut
+        Returns the pieces, from the first row to the last, with the columns at the places it is given. How rows are
+        cut must not depend on the number of threads.
     weight
         That of all pieces together, if known.
     rows
@@ -48,20 +51,44 @@ class Pieces:
         Whether the rows are in memory already, and are only converted in pieces.
     repeatable
         Whether the source that they come from can be opened and read again.
+    words, account, origin
+        See `rfdag.input.table.Stream`.
+    places
+        Where the columns are in the source; None for all of them.
     """
 
     names: tuple[Hashable, ...]
-    pieces: Iterable[Piece]
+    cut: Callable[[Sequence[int]], Iterable[Piece]]
     weight: float | None
     rows: int | None = None
     missing: tuple[int, ...] = ()
     readers: int = ANY_NUMBER
     in_memory: bool = False
     repeatable: bool = False
+    words: Mapping[int, Words] = field(default_factory=dict)
+    account: Account = field(default_factory=Account)
+    origin: str = "The table"
+    places: tuple[int, ...] | None = None
+    weighted: ClassVar[bool] = False
 
     def renamed(self, names: tuple[Hashable, ...]) -> Pieces:
         """Return the same columns under other names."""
         return replace(self, names=names)
+
+    def only(self, places: Sequence[int]) -> Pieces:
+        """Return some of the columns; the others are not read."""
+        source = range(len(self.names)) if self.places is None else self.places
+        return replace(
+            self,
+            names=tuple(self.names[at] for at in places),
+            missing=tuple(self.missing[at] for at in places) if self.missing else (),
+            words={to: self.words[at] for to, at in enumerate(places) if at in self.words},
+            places=tuple(source[at] for at in places),
+        )
+
+    def accounted(self, account: Account) -> Pieces:
+        """Return the same rows with another account."""
+        return replace(self, account=account)
 
     def fold(
         self,
@@ -74,10 +101,11 @@ class Pieces:
 
         At most one piece per thread is in memory, and one more. See `rfdag.input.table.Stream.fold`.
         """
+        pieces = self.cut(range(len(self.names)) if self.places is None else self.places)
         # Threads belong to pieces here; those of BLAS would only be in their way.
         with (
             one_blas_thread(),
-            closing(_folded_pieces(self.pieces, of, join, min(threads, self.readers))) as folded,
+            closing(_folded_pieces(pieces, of, join, min(threads, self.readers))) as folded,
         ):
             whole = joined_in_pairs(_reported(folded, self.weight, report), join)
         return of_nothing(of, len(self.names)) if whole is None else whole
@@ -94,12 +122,15 @@ class File(ABC):
         That of all its pieces.
     rows
         Number of rows, if known before they are read.
+    words
+        The columns that are not numbers, by name, where that is known before they are read.
     """
 
     path: Path
     names: tuple[Hashable, ...]
     weight: float
     rows: int | None = None
+    words: Mapping[Hashable, Words] = {}
 
     @abstractmethod
     def pieces(self, names: Sequence[Any]) -> Iterator[Piece]:

@@ -17,12 +17,15 @@ from rfdag.input.checks import (
     check_rows,
     check_usable,
     checked_names,
+    usable,
 )
 from rfdag.input.description import Description
 from rfdag.input.files import require_memory
 from rfdag.input.frames import is_numbered, places_of
+from rfdag.input.preparation import prepared
 from rfdag.input.sources import open_source
 from rfdag.input.table import Floats, Stream, Table
+from rfdag.input.weights import checked_weights, repeated
 
 FEWER = "Here all rows are needed in memory: read fewer columns or rows."
 """What to do if a table does not fit."""
@@ -43,9 +46,9 @@ def read(
     source
         Anything that one of `rfdag.input.sources.READERS` opens.
     form
-        How a text file is written.
+        How the source is written, and which of it is used.
     names
-        One name per column, in place of those that the source has.
+        One name per column of the source, in place of those that it has.
     threads
         How many threads will read.
 
@@ -60,8 +63,13 @@ def read(
     >>> read([[1.0, 2.0], [3.0, 5.0]], names=["a", "b"]).names
     ('a', 'b')
     """
+    form = form or Description()
     found = open_source(source, form, threads)
-    found = found.renamed(checked_names(found.names, names))
+    if form.transpose:
+        found = prepared(found, form)
+        found = found.renamed(checked_names(found.names, names))
+    else:
+        found = prepared(found.renamed(checked_names(found.names, names)), form)
     if isinstance(found, Table):
         check_usable(found)
     else:
@@ -79,7 +87,7 @@ def in_memory(source: Any, names: Sequence[Hashable] | None = None, form: Descri
     check_columns(table.names)
     check_rows(table.rows)
     check_no_moments(table.values, rows_needed=True)
-    return table
+    return repeated(table)
 
 
 def check_has_rows(source: Any) -> None:
@@ -98,7 +106,7 @@ def as_table(source: Any, form: Description | None = None) -> Table:
     >>> as_table([[1, 2], [3, 4]]).names
     (0, 1)
     """
-    return gathered(open_source(source, form))
+    return gathered(usable(open_source(source, form)))
 
 
 def gathered(stream: Table | Stream) -> Table:
@@ -109,7 +117,11 @@ def gathered(stream: Table | Stream) -> Table:
     if stream.rows is not None:
         what = f"A table of {stream.rows} rows and {columns} columns"
         require_memory(what, 2.0 * 8 * stream.rows * columns, FEWER)
-    return Table(np.concatenate(stream.fold(_kept, operator.add)), stream.names)
+    values = np.concatenate(stream.fold(_kept, operator.add))
+    table = Table(values, stream.names, account=stream.account, origin=stream.origin)
+    if stream.weighted:
+        table = checked_weights(table._replace(values=values[:, :-1], weights=values[:, -1].copy()))
+    return table
 
 
 def _kept(block: Floats) -> list[Floats]:

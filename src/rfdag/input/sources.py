@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import glob
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
-from rfdag.errors import FileError, OptionError, listed
+import numpy as np
+
+from rfdag.errors import FileError, OptionError, keyword, listed
 from rfdag.input import arrow
 from rfdag.input import dask as partitions
 from rfdag.input.arrays import read_npy, read_npz
+from rfdag.input.columns import Account
 from rfdag.input.delimited import TextFile
-from rfdag.input.description import WRITING, Description
+from rfdag.input.description import Description
+from rfdag.input.excel import ENDINGS as EXCEL
+from rfdag.input.excel import read_excel
 from rfdag.input.files import reading
 from rfdag.input.frames import from_array, from_frame, is_frame
-from rfdag.input.pieces import File, Pieces
+from rfdag.input.packing import is_packed, kind_of
+from rfdag.input.pieces import File, Piece, Pieces
+from rfdag.input.spooling import spooled
 from rfdag.input.table import Stream, Table
 from rfdag.input.text import read_text
+from rfdag.input.words import Words
 
 TEXT_IN_PIECES_FROM = 2**26
 """Bytes from which a text file is read in pieces, if pyarrow is installed: 64 MB."""
+
+PACKED = 5
+"""Times that text is larger than what it is packed into, about."""
 
 PARQUET = (".parquet", ".pq")
 IPC = (".feather", ".arrow", ".ipc")
@@ -61,10 +73,16 @@ class Reader(Protocol):
 def open_source(source: Any, form: Description | None = None, threads: int = 1) -> Table | Stream:
     """Return the rows of a source as the last of `READERS` opens it that can."""
     form = form or Description()
-    if not form.is_plain_text and not is_path(source):
-        raise OptionError("delimiter, decimal and header belong to a text file; this input is not a path.")
+    if form.of_cells() and not is_path(source) and not _is_open_file(source):
+        raise _not_text(form, "this input is not a path")
     reader = next(reader for reader in reversed(READERS) if reader.reads(source))
     return reader.open(source, form, threads)
+
+
+def _not_text(form: Description, what: str) -> OptionError:
+    told = form.of_cells()
+    belong = "says how a text or Excel file is" if len(told) == 1 else "say how a text or Excel file is"
+    return OptionError(f"{', '.join(map(keyword, told))} {belong} written; {what}. Leave it out.")
 
 
 def is_path(source: Any) -> bool:
@@ -166,7 +184,7 @@ class UnknownFiles:
     def open(self, source: str | Path, form: Description, threads: int) -> Table:
         """Raise an error that lists what can be read."""
         path = Path(source).expanduser()
-        known = ", ".join((*TEXT, *ARRAYS, *PARQUET, *IPC))
+        known = ", ".join((*TEXT, *ARRAYS, *EXCEL, *PARQUET, *IPC))
         raise FileError(
             f"{path} ends in {path.suffix!r}; files ending in {known} can be read. Convert it, or pass a DataFrame."
         )
@@ -182,7 +200,21 @@ class ArrayFiles:
     def open(self, source: str | Path, form: Description, threads: int) -> Table:
         """Return the array, with the names that a .npz file may hold."""
         path = Path(source).expanduser()
-        return ARRAYS[path.suffix.lower()](path)
+        if form.of_cells():
+            raise _not_text(form, f"{path} is neither")
+        return ARRAYS[path.suffix.lower()](path)._replace(origin=str(path))
+
+
+class ExcelFiles:
+    """Excel files, of which one sheet is read."""
+
+    def reads(self, source: Any) -> bool:
+        """Return whether the source is an Excel file."""
+        return _kind_of_file(source) in EXCEL
+
+    def open(self, source: str | Path, form: Description, threads: int) -> Table:
+        """Return the numbers and names of the sheet."""
+        return read_excel(Path(source).expanduser(), form)
 
 
 class TextFiles:
@@ -194,7 +226,25 @@ class TextFiles:
 
     def open(self, source: str | Path, form: Description, threads: int) -> Table:
         """Return its numbers and names."""
+        if form.sheet is not None:
+            raise OptionError(f"{keyword('sheet')} is for Excel files, which {source} is not. Leave it out.")
         return read_text(Path(source).expanduser(), form)
+
+
+class OpenFiles:
+    """Files that are open for reading: of text, or of bytes of any kind that can be told from the first of them."""
+
+    def reads(self, source: Any) -> bool:
+        """Return whether the source is an open file."""
+        return _is_open_file(source)
+
+    def open(self, source: Any, form: Description, threads: int) -> Table | Stream:
+        """Return all rows, read to the end of the file."""
+        content = source.read()
+        if isinstance(content, str):
+            content = content.encode()
+        with spooled(content, "The input") as path:
+            return _in_memory(open_source(path, form, threads))._replace(origin="The input")
 
 
 class FilesInPieces:
@@ -207,9 +257,25 @@ class FilesInPieces:
             return is_path(source)
         return kind in (*PARQUET, *IPC) or (kind in TEXT and _is_large_text(Path(source).expanduser()))
 
-    def open(self, source: Any, form: Description, threads: int) -> Pieces:
+    def open(self, source: Any, form: Description, threads: int) -> Table | Stream:
         """Return the rows of all files, one after the other."""
-        return _in_pieces(files_of(source), form)
+        paths = files_of(source)
+        whole = [kind_of(path) in (*TEXT, *EXCEL, *ARRAYS) and not _is_large_text(path) for path in paths]
+        if all(whole):
+            return _together([open_source(path, form, threads) for path in paths], list(map(str, paths)), form)
+        return _in_pieces(paths, form)
+
+
+class SeveralFrames:
+    """Lists of data frames with the same columns."""
+
+    def reads(self, source: Any) -> bool:
+        """Return whether the source is a list of frames."""
+        return isinstance(source, list | tuple) and len(source) > 0 and all(map(is_frame, source))
+
+    def open(self, source: Any, form: Description, threads: int) -> Table:
+        """Return the rows of all frames, one after the other."""
+        return _together([from_frame(frame) for frame in source], [f"frame {at}" for at in range(len(source))], form)
 
 
 READERS: list[Reader] = [
@@ -220,8 +286,11 @@ READERS: list[Reader] = [
     ArrowStreams(),
     UnknownFiles(),
     ArrayFiles(),
+    ExcelFiles(),
     TextFiles(),
     FilesInPieces(),
+    SeveralFrames(),
+    OpenFiles(),
 ]
 """The readers. They are asked from the last to the first, so that one you append comes before those of rfdag."""
 
@@ -231,7 +300,11 @@ def _kind_of_file(source: Any) -> str | None:
     if not isinstance(source, str | Path):
         return None
     path = Path(source).expanduser()
-    return None if path.is_dir() or _matching(path) else path.suffix.lower()
+    return None if path.is_dir() or _matching(path) else kind_of(path)
+
+
+def _is_open_file(source: Any) -> bool:
+    return hasattr(source, "read") and hasattr(source, "readline")
 
 
 def _matching(pattern: Path) -> list[Path]:
@@ -240,9 +313,9 @@ def _matching(pattern: Path) -> list[Path]:
 
 
 def _is_large_text(path: Path) -> bool:
-    if not path.exists() or find_spec("pyarrow") is None:
+    if kind_of(path) not in TEXT or not path.exists() or find_spec("pyarrow") is None:
         return False
-    return path.stat().st_size >= TEXT_IN_PIECES_FROM
+    return path.stat().st_size * (PACKED if is_packed(path) else 1) >= TEXT_IN_PIECES_FROM
 
 
 def _inside(folder: Path) -> list[Path]:
@@ -250,14 +323,14 @@ def _inside(folder: Path) -> list[Path]:
     found = [
         path
         for path in sorted(folder.rglob("*"))
-        if path.suffix.lower() in (*PARQUET, *IPC, *TEXT)
+        if kind_of(path) in (*PARQUET, *IPC, *TEXT, *EXCEL)
         and path.is_file()
         and not any(part.startswith(("_", ".")) for part in path.relative_to(folder).parts)
     ]
     if not found:
-        known = ", ".join((*PARQUET, *IPC, *TEXT))
+        known = ", ".join((*PARQUET, *IPC, *TEXT, *EXCEL))
         raise FileError(f"{folder} is a folder with no files ending in {known}; name a file, or a folder with some.")
-    kinds = sorted({path.suffix.lower() for path in found})
+    kinds = sorted({kind_of(path) for path in found})
     if len(kinds) > 1:
         raise FileError(
             f"{folder} holds files ending in {listed(kinds)}. Name those to read, as in '{folder}/*{kinds[0]}'."
@@ -272,14 +345,16 @@ def _inside(folder: Path) -> list[Path]:
 
 
 def _open_file(path: Path, form: Description) -> File:
-    kind = path.suffix.lower()
+    kind = kind_of(path)
     if kind in TEXT:
         return TextFile(path, form)
     if kind not in (*PARQUET, *IPC):
         known = ", ".join((*PARQUET, *IPC, *TEXT))
         raise FileError(f"{path} ends in {path.suffix!r}; several files together end in {known}. Convert it.")
-    if not form.is_plain_text:
-        raise OptionError(f"{WRITING} belong to a text file, which {path} is not.")
+    if is_packed(path):
+        raise FileError(f"{path} is compressed as a whole, and has to be read at many places. Unpack it first.")
+    if form.of_cells():
+        raise _not_text(form, f"{path} is neither")
     with reading(path):
         return arrow.ParquetFile(path) if kind in PARQUET else arrow.IpcFile(path)
 
@@ -288,28 +363,73 @@ def _in_pieces(paths: list[Path], form: Description) -> Pieces:
     """Return the rows of several files, one after the other, as one stream."""
     files = [_open_file(path, form) for path in paths]
     first = files[0]
-    for file in files[1:]:
-        _check_same_columns(first, file)
+    names = _shared([file.names for file in files], [str(file.path) for file in files], form)
     counts = [file.rows for file in files]
     nulls = [file.nulls() for file in files]
+    words: dict[Any, Words] = {}
+    for file in files:
+        words |= file.words
+
+    def cut(places: Sequence[int]) -> Iterator[Piece]:
+        wanted = [names[at] for at in places]
+        return chain.from_iterable(file.pieces(wanted) for file in files)
+
     return Pieces(
-        first.names,
-        chain.from_iterable(file.pieces(first.names) for file in files),
+        names,
+        cut,
         sum(file.weight for file in files),
         None if None in counts else sum(count for count in counts if count is not None),
-        tuple(sum(of_file.get(name, 0) for of_file in nulls) for name in first.names),
+        tuple(sum(of_file.get(name, 0) for of_file in nulls) for name in names),
         min(file.readers() for file in files),
         repeatable=True,
+        words={at: words[name] for at, name in enumerate(names) if name in words},
+        origin=str(first.path) if len(files) == 1 else "The table",
     )
 
 
-def _check_same_columns(first: File, file: File) -> None:
-    lacking = [name for name in first.names if name not in set(file.names)]
-    extra = [name for name in file.names if name not in set(first.names)]
-    if lacking or extra:
-        differences = [f"lacks {listed(lacking)}"] if lacking else []
-        differences += [f"has {listed(extra)} besides"] if extra else []
-        raise FileError(
-            f"The files do not have the same columns: {file.path} {' and '.join(differences)}, compared with "
-            f"{first.path}. Rename or drop columns, or name the files that belong together."
-        )
+def _in_memory(rows: Table | Stream) -> Table:
+    """Return a small stream as a table."""
+    if isinstance(rows, Table):
+        return rows
+    numbers = [at for at in range(len(rows.names)) if at not in rows.words]
+    parts = rows.only(numbers).fold(lambda block: [np.array(block)], lambda one, other: one + other)
+    read = np.concatenate(parts)
+    values = np.full((len(read), len(rows.names)), np.nan)
+    values[:, numbers] = read
+    return Table(values, rows.names, rows.words, account=rows.account, origin=rows.origin)
+
+
+def _together(opened: Iterable[Table | Stream], called: Sequence[str], form: Description) -> Table:
+    """Return the rows of several tables with the same columns, one after the other."""
+    tables = [_in_memory(rows) for rows in opened]
+    if len(tables) == 1:
+        return tables[0]
+    names = _shared([table.names for table in tables], called, form)
+    tables = [table.only([table.names.index(name) for name in names]) for table in tables]
+    words: dict[int, Words] = {}
+    for table in tables:
+        words |= {at: each._replace(cells=None) for at, each in table.words.items()}
+    left_out = dict.fromkeys(column for table in tables for column in table.account.left_out)
+    remarks = dict.fromkeys(remark for table in tables for remark in table.account.remarks)
+    values = np.concatenate([table.values for table in tables])
+    return Table(values, names, words, account=Account(tuple(left_out), tuple(remarks)))
+
+
+def _shared(every: Sequence[Sequence[Any]], called: Sequence[str], form: Description) -> tuple[Any, ...]:
+    """Return the columns of several tables; raise if they differ and the user does not say which to use."""
+    first, *others = every
+    shared = tuple(name for name in first if all(name in set(names) for names in others))
+    if form.columns is not None:
+        return shared
+    for names, there in zip(others, called[1:], strict=True):
+        lacking = [name for name in first if name not in set(names)]
+        extra = [name for name in names if name not in set(first)]
+        if lacking or extra:
+            differences = [f"lacks {listed(lacking)}"] if lacking else []
+            differences += [f"has {listed(extra)} besides"] if extra else []
+            use = f"Pass {keyword('columns', list(shared))} to use those that all have, or name" if shared else "Name"
+            raise FileError(
+                f"The files do not have the same columns: {there} {' and '.join(differences)}, compared with "
+                f"{called[0]}. {use} the files that belong together."
+            )
+    return tuple(first)

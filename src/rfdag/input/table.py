@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from rfdag.input.columns import Account
+from rfdag.input.words import Words
 
 Floats = NDArray[np.float64]
 Folded = TypeVar("Folded")
@@ -30,6 +34,14 @@ class Stream(Protocol):
         Whether the rows are in memory already.
     repeatable
         Whether the source that they come from can be opened and read again.
+    words
+        The columns that are not numbers, by their places, with what they hold.
+    weighted
+        Whether blocks of rows have one more column than there are names: how often each row counts.
+    account
+        What was done to the input so far.
+    origin
+        What the rows come from, as the subject of a sentence.
     """
 
     @property
@@ -42,6 +54,20 @@ class Stream(Protocol):
     def in_memory(self) -> bool: ...  # noqa: D102
     @property
     def repeatable(self) -> bool: ...  # noqa: D102
+    @property
+    def words(self) -> Mapping[int, Words]: ...  # noqa: D102
+    @property
+    def weighted(self) -> bool: ...  # noqa: D102
+    @property
+    def account(self) -> Account: ...  # noqa: D102
+    @property
+    def origin(self) -> str: ...  # noqa: D102
+
+    def only(self, places: Sequence[int]) -> Self:
+        """Return some of the columns."""
+
+    def accounted(self, account: Account) -> Self:
+        """Return the same rows with another account."""
 
     def renamed(self, names: tuple[Hashable, ...]) -> Self:
         """Return the same columns under other names."""
@@ -78,6 +104,21 @@ class Table(NamedTuple):
 
     values: NDArray[Any]
     names: tuple[Hashable, ...]
+    words: Mapping[int, Words] = MappingProxyType({})
+    """The columns that are not numbers, by their places, with what they hold; their values are NaN."""
+    weights: Floats | None = None
+    """How often each row counts; None where each counts once."""
+    account: Account = Account()
+    """What was done to the input so far."""
+    labels: tuple[str, ...] | None = None
+    """Names of the rows, where the input has them in a column without a name or in an index."""
+    origin: str = "The table"
+    """What the rows come from, as the subject of a sentence."""
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows count differently often."""
+        return self.weights is not None
 
     @property
     def rows(self) -> int:
@@ -101,7 +142,22 @@ class Table(NamedTuple):
 
     def renamed(self, names: tuple[Hashable, ...]) -> Table:
         """Return the same columns under other names."""
-        return Table(self.values, names)
+        return self._replace(names=names)
+
+    def only(self, places: Sequence[int]) -> Table:
+        """Return some of the columns.
+
+        >>> Table(np.eye(3), ("a", "b", "c")).only([2, 0]).names
+        ('c', 'a')
+        """
+        if list(places) == list(range(len(self.names))):
+            return self
+        words = {to: self.words[at] for to, at in enumerate(places) if at in self.words}
+        return self._replace(values=self.values[:, places], names=tuple(self.names[at] for at in places), words=words)
+
+    def accounted(self, account: Account) -> Table:
+        """Return the same rows with another account."""
+        return self._replace(account=account)
 
     def fold(
         self,

@@ -1,165 +1,155 @@
-"""Text files: how they are written, and small ones read as a whole."""
+"""Text files: how they begin, and small ones read as a whole."""
 
 from __future__ import annotations
 
-import csv
-import math
+import io
+import re
 import warnings
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rfdag.errors import DataError, OptionError, keyword, listed
+from rfdag.errors import DataError, keyword
+from rfdag.input.cells import Heading, heading_of, table_of
+from rfdag.input.columns import Account
 from rfdag.input.description import DELIMITERS, Description
+from rfdag.input.dialect import LINES_LOOKED_AT, USUAL, Dialect, best_spelling, find_dialect, rows_of
 from rfdag.input.files import reading, require_memory
+from rfdag.input.packing import UTF16, all_bytes, decoded, is_packed, kind_of
 from rfdag.input.table import Table
 
-BOOLEANS = {"true": 1.0, "false": 0.0}
-MISSING = {"", "na", "nan", "n/a", "null", "none", "?", "."}
+_SEP = re.compile(r"\s*\"?sep=(.)\"?\s*")
+"""A first line that tells Excel the sign between cells."""
 
 
-class Heading(NamedTuple):
-    """How a text file begins: names of its columns, lines before the first row of numbers, and length of a cell."""
+class Beginning(NamedTuple):
+    """How a text file begins.
 
-    names: tuple[Hashable, ...]
+    Attributes
+    ----------
+    dialect
+        How it is written.
+    heading
+        Names of its columns, and how many lines come before its rows.
+    skipped
+        Lines before all others that only say how the file is written.
+    lines
+        Lines before the first row of data.
+    """
+
+    dialect: Dialect
+    heading: Heading
+    skipped: int
     lines: int
-    delimiter: str
-    cell: float
 
-
-def read_heading(path: Path, form: Description) -> Heading:
-    """Read the first line of a text file."""
-    usual = {".csv": ",", ".tsv": "\t"}
-    delimiter = form.delimiter or usual.get(path.suffix.lower()) or _guess(path)
-    if len(delimiter) != 1 or len(form.decimal) != 1 or delimiter == form.decimal:
-        raise OptionError(
-            f"A delimiter and a decimal sign are two different characters, not {delimiter!r} and {form.decimal!r}."
+    @property
+    def plain(self) -> bool:
+        """Whether a header and numbers in Python's spelling are all there is."""
+        return (
+            self.dialect.spelling[:2] == (".", None)
+            and self.dialect.delimiter != " "
+            and not self.heading.titles
+            and not self.heading.labelled
+            and "" not in self.heading.names
         )
-    line, first = next(rows_in(path, delimiter), (0, []))
-    if not first:
-        raise DataError(f"{path} is empty; it needs a line of names and at least two rows of numbers.")
-    if first[0].startswith("#"):
-        raise DataError(f"{path} begins with the comment {first[0]!r}; remove the lines that start with '#'.")
-    if len(first) == 1:
-        _check_delimiter(path, delimiter, first[0])
-    has_header = form.header
-    if has_header is None:
-        if all(_is_number(cell, form.decimal) for cell in first):
-            raise DataError(
-                f"The first line of {path} holds only numbers ({', '.join(first[:4])} …). Pass "
-                f"{keyword('header', True)} if these are the names of the columns, "
-                f"{keyword('header', False)} if they are the first row of data."
-            )
-        has_header = True
-    cell = len(delimiter.join(first)) / len(first)
-    if has_header:
-        return Heading(tuple(cell.strip() for cell in first), line, delimiter, cell)
-    return Heading(tuple(range(len(first))), 0, delimiter, cell)
+
+
+def beginning_of(path: Path, lines: Sequence[str], form: Description) -> Beginning:
+    """Return how a text file begins, given its first lines."""
+    told = _SEP.fullmatch(lines[0]) if lines else None
+    skipped = 0 if told is None else 1
+    if told is not None and form.delimiter is None:
+        dialect = find_dialect(path, lines[1:], replace(form, delimiter=told[1]), kind_of(path))
+    else:
+        dialect = find_dialect(path, lines[skipped:], form, kind_of(path))
+    rows = list(rows_of(lines[skipped:], dialect.delimiter, skipped))
+    heading = heading_of(path, rows, form, dialect.spelling)
+    if len(heading.names) == 1:
+        _check_delimiter(path, dialect.delimiter, str(rows[max(heading.first - 1, 0)][1][0]))
+    before = rows[heading.first - 1][0] if heading.first else skipped
+    return Beginning(dialect, heading, skipped, before)
 
 
 def read_text(path: Path, form: Description) -> Table:
     """Read a CSV, TSV or TXT file: one line per row, the first of which names the columns."""
     with reading(path):
-        return _read_whole(path, form)
+        if not is_packed(path):
+            # A cell takes at least two bytes, and a number eight; twice, since its parts are put together.
+            require_memory(path, 8.0 * path.stat().st_size)
+            table = _plain_table(path, form)
+            if table is not None:
+                return table
+        content = decoded(all_bytes(path), path, form.encoding)
+    remarks = [] if content.usual else [f"read as {content.encoding}"]
+    return _with_remarks(_table_in(content.text, path, form), remarks)
 
 
-def _read_whole(path: Path, form: Description) -> Table:
-    names, heading_lines, delimiter, cell = read_heading(path, form)
-    has_header = heading_lines > 0
-    size = path.stat().st_size
-    require_memory(path, 2 * 8 * size / max(cell / 2, 2))
-    if names[0] == "" and has_header:
-        return _read_labelled(path, delimiter, form.decimal, names)
-    check_named(path, names)
+def _plain_table(path: Path, form: Description) -> Table | None:
+    """Return the table of a file that holds a header and plain numbers in UTF-8; None if it holds anything else."""
+    if form.encoding is not None:
+        return None
+    with open(path, "rb") as handle:
+        first = b"".join(islice(handle, LINES_LOOKED_AT))
+    if first.startswith(UTF16) or b"\0" in first or b"\r" in first.replace(b"\r\n", b""):
+        return None
     try:
-        if form.decimal != ".":
-            raise ValueError("NumPy reads decimal points only")
-        with open(path, encoding="utf-8-sig", newline="") as handle, warnings.catch_warnings():
+        start = beginning_of(path, first.decode("utf-8-sig").splitlines(keepends=True), form)
+        if not start.plain:
+            return None
+        with open(path, encoding="utf-8-sig", newline="") as text, warnings.catch_warnings():
             # An empty table is an error of its own later on.
             warnings.filterwarnings("ignore", message="loadtxt: input contained no data")
             values = np.loadtxt(
-                handle, delimiter=delimiter, skiprows=int(has_header), ndmin=2, quotechar='"', comments=None
+                text,
+                delimiter=start.dialect.delimiter,
+                skiprows=start.lines,
+                ndmin=2,
+                quotechar='"',
+                comments=None,
             )
     except ValueError:
-        # NumPy stops at the first cell it cannot read; the error is to name every such column.
-        lines = list(rows_in(path, delimiter))[int(has_header) :]
-        values = parse(path, lines, names, form.decimal)
-    if values.size and values.shape[1] != len(names):
-        raise DataError(
-            f"{path} has {len(names)} names in its first line and {values.shape[1]} numbers in the second; give "
-            "every column one name."
-        )
-    return Table(values.reshape(-1, len(names)), names)
+        # Among them UnicodeDecodeError, and errors of ours, which the whole file may show to be none.
+        return None
+    values = values.reshape(-1, len(start.heading.names)) if not values.size else values
+    if values.shape[1] != len(start.heading.names):
+        return None
+    return _with_remarks(Table(values, start.heading.names, origin=str(path)), _about(start, path, form))
 
 
-def _read_labelled(path: Path, delimiter: str, decimal: str, names: tuple[Hashable, ...]) -> Table:
-    """Read a square matrix whose rows begin with the names of the columns, as data frames write it."""
-    lines = list(rows_in(path, delimiter))[1:]
-    if [row[0].strip() for _, row in lines] != list(names[1:]):
-        check_named(path, names)
-    values = parse(path, [(line, row[1:]) for line, row in lines], names[1:], decimal)
-    return Table(values, names[1:])
+def _table_in(text: str, path: Path, form: Description) -> Table:
+    """Return the table that a text holds."""
+    lines = list(islice(io.StringIO(text, newline=""), LINES_LOOKED_AT))
+    start = beginning_of(path, lines, form)
+    body = io.StringIO(text, newline="")
+    for _ in range(start.skipped):
+        next(body)
+    rows = list(rows_of(body, start.dialect.delimiter, start.skipped))
+    table = table_of(path, rows, form, start.dialect.spelling)
+    if table.words:
+        # The first lines need not show how all numbers are written.
+        spelling = best_spelling(path, rows, form, start.dialect)
+        if spelling != start.dialect.spelling:
+            start = start._replace(dialect=start.dialect._replace(spelling=spelling))
+            table = table_of(path, rows, form, spelling)
+    return _with_remarks(table, _about(start, path, form))
 
 
-def check_named(path: Path, names: tuple[Hashable, ...]) -> None:
-    """Raise if a column has no name."""
-    nameless = [at + 1 for at, name in enumerate(names) if name == ""]
-    if nameless:
-        raise DataError(
-            f"{path} gives no name to column {listed(nameless)}. If that is the row number which pandas writes, "
-            "write the file with index=False or delete that column; if lines end with a delimiter, remove it."
-        )
+def _about(start: Beginning, path: Path, form: Description) -> list[str]:
+    """Return what was found of how a file is written, where the user did not say it and it is not as usual."""
+    if form.delimiter is not None and form.decimal is not None:
+        return []
+    usual = form.delimiter or USUAL.get(kind_of(path), start.dialect.delimiter)
+    found = start.dialect.described(usual)
+    return [] if found is None else [found]
 
 
-def rows_in(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the cells of every line that is not blank."""
-    with open(path, encoding="utf-8-sig", newline="") as handle:
-        yield from rows_of(handle, delimiter)
-
-
-def rows_of(lines: Iterable[str], delimiter: str, before: int = 0) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the cells of every line that is not blank, ``before`` lines having come before."""
-    reader = csv.reader(lines, delimiter=delimiter)
-    for row in reader:
-        if any(cell.strip() for cell in row):
-            yield before + reader.line_num, row
-
-
-def parse(
-    path: Path, lines: list[tuple[int, list[str]]], names: tuple[Hashable, ...], decimal: str
-) -> NDArray[np.float64]:
-    """Read cell by cell; missing cells become NaN, true and false 1 and 0, other words are an error."""
-    values = np.empty((len(lines), len(names)))
-    words: dict[Hashable, tuple[int, str]] = {}
-    for at, (line, row) in enumerate(lines):
-        if len(row) != len(names):
-            raise DataError(
-                f"{path}, line {line}: found {len(row)} cells where the first line has {len(names)}. Every line "
-                "needs the same number of cells; quote cells that contain the delimiter."
-            )
-        for column, cell in enumerate(row):
-            text = cell.strip().lower()
-            if text in MISSING:
-                values[at, column] = math.nan
-            elif text in BOOLEANS:
-                values[at, column] = BOOLEANS[text]
-            elif _is_number(cell, decimal):
-                values[at, column] = float(cell.replace(decimal, "."))
-            else:
-                words.setdefault(names[column], (line, cell))
-    if words:
-        found = "; ".join(f"{name!r} has {cell!r} in line {line}" for name, (line, cell) in list(words.items())[:3])
-        comma = decimal == "." and all(_is_number(cell, ",") for _, cell in words.values())
-        cure = (
-            f"Pass {keyword('decimal', ',')} to read decimal commas."
-            if comma
-            else "Drop them or encode them as numbers."
-        )
-        raise DataError(f"{path} has columns that are not numbers: {listed(words)} ({found}). {cure}")
-    return values
+def _with_remarks(table: Table, remarks: Sequence[str]) -> Table:
+    account = table.account
+    return table._replace(account=Account(account.left_out, (*remarks, *account.remarks))) if remarks else table
 
 
 def _check_delimiter(path: Path, delimiter: str, first: str) -> None:
@@ -170,17 +160,3 @@ def _check_delimiter(path: Path, delimiter: str, first: str) -> None:
             f"{path} has one column when cut at {DELIMITERS.get(delimiter, repr(delimiter))}s, and "
             f"{counts[likely] + 1} when cut at {DELIMITERS[likely]}s. Pass {keyword('delimiter', likely)}."
         )
-
-
-def _guess(path: Path) -> str:
-    with open(path, encoding="utf-8-sig") as handle:
-        first = handle.readline()
-    return max(("\t", ",", ";", "|", " "), key=first.count)
-
-
-def _is_number(cell: str, decimal: str = ".") -> bool:
-    try:
-        float(cell.replace(decimal, "."))
-    except ValueError:
-        return False
-    return True

@@ -10,7 +10,7 @@ from rfdag.errors import OptionError, keyword
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.gpu import DeviceMoments
 from rfdag.evidence.moments import Moments
-from rfdag.evidence.reading import read_evidence
+from rfdag.evidence.reading import Gathered, read_evidence
 from rfdag.independence.reading import read_tests
 from rfdag.input.checks import checked_names
 from rfdag.methods.blocks import Blocks
@@ -19,12 +19,12 @@ from rfdag.methods.settings import Settings
 from rfdag.runtime.progress import Progress
 
 
-def gather(data: Any, names: Sequence[Hashable] | None, settings: Settings, threads: int, bar: Progress) -> Evidence:
-    """Return the evidence in the input: read, checked, and no larger than what fits."""
+def gather(data: Any, names: Sequence[Hashable] | None, settings: Settings, threads: int, bar: Progress) -> Gathered:
+    """Return the evidence in the input: read, checked, and no larger than what fits; and what was left out of it."""
     preflight = Preflight(settings, threads, bar.say)
     description = settings.description
     if isinstance(data, Evidence):
-        return _as_given(data, names, settings, preflight)
+        return Gathered(_as_given(data, names, settings, preflight))
     if settings.estimation.test is not None:
         return read_tests(
             data,

@@ -117,7 +117,7 @@ class Method(Options):
             FisherZ(rows, self.alpha).require(columns)
         elif rows < tuning.LEAST_ROWS:
             raise DataError(
-                f"Found {rows} rows and {columns} columns (n_samples={rows}); a BIC needs at least "
+                f"Found {rows} rows and {columns} columns; a BIC needs at least "
                 f"{tuning.LEAST_ROWS} rows, and far more to mean anything."
             )
 

@@ -6,8 +6,8 @@ from rfdag.errors import OptionError, keyword
 from rfdag.independence.catalogue import D_SEPARATION
 from rfdag.input.description import Description
 from rfdag.methods.method import Method
-from rfdag.options import is_object
 from rfdag.precision.estimation import Estimation
+from rfdag.values import is_object
 
 OF_MOMENTS = ("parents", "penalty", "gamma", "refine", "restarts", "pairs")
 """Options of a method that speak of partial correlations or of the BIC, and mean nothing where a test decides."""

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from rfdag.evidence.moments import Moments
-from rfdag.options import name_of
 from rfdag.precision.definite import checked_precision, made_definite, partial_correlations
 from rfdag.precision.estimator import Estimator, Request
+from rfdag.values import name_of
 
 
 class Own(Estimator):

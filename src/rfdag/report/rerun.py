@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rfdag.input.description import MATRICES
 from rfdag.methods.catalogue import BUILT_IN
-from rfdag.options import is_object, name_of
+from rfdag.values import is_object, name_of
 
 if TYPE_CHECKING:
     from rfdag.bootstrapping.frequencies import Bootstrap
@@ -34,6 +34,7 @@ class Given(NamedTuple):
     report: Path | None
     knowledge: Path | None
     truth: Path | None = None
+    moments: bool | None = None
     plot: Path | None = None
     threshold: float | None = None
 
@@ -88,6 +89,9 @@ def _given_words(given: Given) -> list[str]:
     """Return the files that a command was given, and what it draws, in words of the command line."""
     named = {"--report": given.report, "--truth": given.truth, "--plot": given.plot}
     words = [word for flag, path in named.items() if path is not None for word in (flag, path_word(str(path)))]
+    if given.moments is not None:
+        # They are kept in a file of the folder, without which they are refused.
+        words += ["--out", path_word(str(given.out)), "--moments" if given.moments else "--no-moments"]
     return words if given.threshold is None else [*words, "--threshold", f"{given.threshold:g}"]
 
 
@@ -117,7 +121,7 @@ def path_word(path: str) -> str:
     >>> path_word("-data.csv"), path_word("data.csv")
     ('./-data.csv', 'data.csv')
     """
-    return f"./{path}" if path.startswith("-") else path
+    return f"./{path}" if path.startswith("-") and path != "-" else path
 
 
 def _paths(data: Any) -> list[str]:

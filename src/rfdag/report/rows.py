@@ -51,9 +51,9 @@ class Rows:
         Data that are read in pieces are read once more, and never are in memory as a whole.
         """
         check_has_rows(data)
-        found = read(data, form)
+        found = _of_the_result(read(data, form), data, result)
         check_columns(found.names)
-        if found.rows is not None:
+        if found.rows is not None and not found.weighted:
             check_rows(found.rows)
             _check_size(found.rows, found, result)
         digest = hashlib.sha256()
@@ -74,11 +74,12 @@ class Rows:
                 # One thread reads, so that blocks come in the order of the rows.
                 if not files:
                     digest.update(np.ascontiguousarray(block, "<f8").tobytes())
-                return Shapes.of(block)
+                return Shapes.of(block[:, : len(found.names)])
 
             shapes, up_to = found.fold(of, Shapes.joined), values_per_column(len(found.names))
             check_complete(found.names, shapes.missing.tolist(), shapes.infinite.tolist())
-            _check_size(shapes.count, found, result)
+            if not found.weighted:
+                _check_size(shapes.count, found, result)
         # Names that the result does not have are those that learn(…, names=…) replaced.
         places = places_of(result.names, found, data) or list(range(len(found.names)))
         return cls(
@@ -90,6 +91,12 @@ class Rows:
             shapes.lowest[places],
             shapes.highest[places],
         )
+
+
+def _of_the_result(found: Table | Stream, data: Any, result: Result) -> Table | Stream:
+    """Return the columns that became variables of the result; all of them where they have no names."""
+    places = places_of(result.names, found, data)
+    return found if places is None or len(places) == len(found.names) else found.only(places)
 
 
 def _check_size(rows: int, found: Table | Stream, result: Result) -> None:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rfdag.options import OBJECT
 from rfdag.report.rerun import Given, rerun
 from rfdag.report.rows import Rows
+from rfdag.values import OBJECT
 from rfdag.wording import bic_explained, count_of_tests, edge_price
 
 if TYPE_CHECKING:

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from rfdag.eliminate.trace import Trace
-from rfdag.errors import DataError, GraphError, OptionError
+from rfdag.errors import DataError, GraphError, Message, OptionError
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.regressions import Regressions
 from rfdag.exchange import exports
 from rfdag.graphs.dag import Graph, as_dag
 from rfdag.graphs.sparse import entries_at, freeze
+from rfdag.input.columns import Account, Column
 from rfdag.knowledge import Knowledge
 from rfdag.knowledge.compliance import Compliance, compliance, summed_up
 from rfdag.knowledge.orientation import oriented_class
@@ -96,6 +97,10 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
     tests
         How many tests of independence were done, by the number of variables that they condition on, where a ``test``
         decided; a question that was asked again counts once.
+    columns
+        What each column of the input was taken for, and what was done with it.
+    reading
+        How the input was understood and which rows were left out, as phrases; empty where there is nothing to say.
     """
 
     names: tuple[Hashable, ...]
@@ -116,6 +121,8 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
     means: NDArray[np.float64] | None = field(default=None, repr=False)
     estimator: UsedEstimator | None = None
     tests: dict[int, int] = field(default_factory=dict, repr=False)
+    columns: tuple[Column, ...] = field(default=(), repr=False)
+    reading: tuple[str, ...] = field(default=(), repr=False)
     regressions: InitVar[Regressions | None] = None
 
     def __post_init__(self, regressions: Regressions | None) -> None:
@@ -133,6 +140,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
         evidence: Evidence,
         settings: Settings,
         *,
+        account: Account,
         knowledge: Knowledge | None,
         timings: dict[str, float],
     ) -> Self:
@@ -150,7 +158,9 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
             path=found.path,
             settings=settings.about(evidence),
             timings=timings,
-            warnings=found.warnings,
+            warnings=(*(remark for remark in account.remarks if isinstance(remark, Message)), *found.warnings),
+            columns=account.left_out,
+            reading=tuple(remark for remark in account.remarks if not isinstance(remark, Message)),
             knowledge=knowledge,
             interrupted=found.interrupted,
             means=evidence.means,
@@ -304,36 +314,6 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
     def save(self, path: str | Path, *, moments: bool | None = None) -> Path:
         """Write `to_json` to a file, whole or not at all, and return its path."""
         return write_text(path, self.to_json(moments=moments))
-
-    def report(self, path: str | Path, *, truth: Any = None, data: Any = None, bootstrap: Any = None) -> Path:
-        """Write one self-contained HTML page about the result, and return its path.
-
-        The page works offline, loads nothing from a server, and shows order, graph, edges, every step of the
-        elimination, how well the graph fits the data, and how to repeat the run.
-
-        Parameters
-        ----------
-        path
-            The file, written whole or not at all.
-        truth
-            A graph to compare with: a DAG or CPDAG as a matrix in the order of the columns, a result or a
-            `rfdag.exchange` graph.
-        data
-            The data that the result was learnt from, in any form that `rfdag.learn` accepts: for their hash, and for
-            the shape of each column's distribution, which the result does not store.
-        bootstrap
-            A bootstrap of the same variables, to show how often its runs have each edge, and each variable's places.
-
-        Examples
-        --------
-        >>> import rfdag
-        >>> result = rfdag.learn([[0, 0, 1], [0, 0, 1], [0, 0, 0]], input="dag", names=["rain", "sprinkler", "wet"])
-        >>> result.report("wet.html").name
-        'wet.html'
-        """
-        from rfdag.report.page import write_report
-
-        return write_report(self, path, truth=truth, data=data, bootstrap=bootstrap)
 
     def __eq__(self, other: object) -> bool:
         """Return whether two results are equal; moments are compared through the numbers that follow from them."""

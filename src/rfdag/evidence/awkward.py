@@ -1,0 +1,167 @@
+"""Columns that cannot stand beside the others: constant, copies, linear combinations; named in groups, or left out."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr
+
+from rfdag.errors import AwkwardError, Group, as_columns, keyword
+from rfdag.input.columns import Column
+from rfdag.wording import counted
+
+Floats = NDArray[np.float64]
+
+COPY = 1e-12
+"""Distance of a correlation from ±1 up to which one column is a copy of the other."""
+
+NAMED = 100
+"""Columns, and groups of them, that a message names; an error holds all of them in ``groups``."""
+
+CONSTANT, BLURRED, COPIES, RANKS, COMBINED = "constant", "nearly constant", "copies", "same order", "combination"
+
+INTRODUCTIONS = {
+    CONSTANT: "These columns are constant",
+    COPIES: "Columns are linearly dependent",
+    RANKS: "By ranks, columns are copies of each other",
+    COMBINED: "Columns are linearly dependent",
+}
+
+
+def copies_among(correlation: Floats, names: Sequence[Hashable], kind: str = COPIES) -> tuple[Group, ...]:
+    """Return the groups of columns that are copies of each other, given their correlations; the first of each stays.
+
+    >>> copies_among(np.array([[1.0, 0.2, -1.0], [0.2, 1.0, -0.2], [-1.0, -0.2, 1.0]]), ["a", "b", "c"])
+    (Group(kind='copies', kept=('a',), left=('c',)),)
+    """
+    alike = np.triu(np.abs(correlation) > 1 - COPY, 1)
+    groups: dict[int, list[int]] = {}
+    seen: set[int] = set()
+    for i in np.flatnonzero(alike.any(axis=1)).tolist():
+        if i not in seen:
+            groups[i] = np.flatnonzero(alike[i]).tolist()
+            seen.update(groups[i])
+    return tuple(Group(kind, (names[i],), tuple(names[j] for j in copies)) for i, copies in groups.items())
+
+
+def equal_columns(values: NDArray[Any], names: Sequence[Hashable]) -> tuple[Group, ...]:
+    """Return the columns that are constant, and the groups of copies up to scale, without comparing all pairs.
+
+    >>> equal_columns(np.array([[1.0, 5.0, -2.0], [2.0, 1.0, -4.0], [4.0, 2.0, -8.0]]), ["a", "b", "c"])
+    (Group(kind='copies', kept=('a',), left=('c',)),)
+    """
+    alike: dict[bytes, list[Hashable]] = {}
+    constant: list[Group] = []
+    for at, name in enumerate(names):
+        column = values[:, at] - values[:, at].mean()
+        size = np.linalg.norm(column)
+        if (values[:, at] == values[0, at]).all():
+            constant.append(Group(CONSTANT, (), (name,)))
+        else:
+            # Nine digits tell columns apart that no rounding makes equal; the sign is that of the largest entry.
+            shape = np.round(column / size * np.sign(column[np.argmax(np.abs(column))]), 9) + 0.0
+            alike.setdefault(shape.tobytes(), []).append(name)
+    return (*constant, *(Group(COPIES, (first,), tuple(copies)) for first, *copies in alike.values() if copies))
+
+
+def dependent_among(triangle: Floats, names: Sequence[Hashable], hopeless: float) -> tuple[Group, ...]:
+    """Return the columns that those before them determine, each with these, given R of a QR decomposition.
+
+    ``hopeless`` is the condition from which columns count as dependent.
+
+    >>> rows = np.random.default_rng(0).normal(size=(50, 2))
+    >>> rows = np.column_stack([rows, rows.sum(axis=1)])
+    >>> dependent_among(np.linalg.qr(rows / np.linalg.norm(rows, axis=0), mode="r"), ["a", "b", "sum"], 1e13)
+    (Group(kind='combination', kept=('a', 'b'), left=('sum',)),)
+    """
+    kept, left = _split(triangle, 10 / hopeless)
+    if not left:
+        # Rounding has spread a dependence over several columns: take them by size instead.
+        _, r, order = qr(triangle, mode="economic", pivoting=True)
+        sizes = np.abs(np.diag(r))
+        rank = int((sizes > sizes[0] * 10 / hopeless).sum())
+        kept, left = order[:rank].tolist(), order[rank:].tolist()
+    if not left:
+        return ()
+    solution = np.linalg.lstsq(triangle[:, kept], triangle[:, left], rcond=None)[0]
+    groups = []
+    for at, dependent in enumerate(left):
+        weights = np.abs(solution[:, at])
+        on = sorted(kept[to] for to in np.flatnonzero(weights > 1e-6 * weights.max(initial=0.0)))
+        kind = COPIES if len(on) == 1 else COMBINED
+        groups.append(Group(kind, tuple(names[to] for to in on), (names[dependent],)))
+    return tuple(groups)
+
+
+def _split(factor: Floats, tolerance: float) -> tuple[list[int], list[int]]:
+    """Return the columns that add to the span of those before them, and the others.
+
+    ``tolerance`` is the share of a column's length that may be rounding.
+    """
+    kept: list[int] = list(range(factor.shape[1]))
+    left: list[int] = []
+    while True:
+        r = qr(factor[:, kept], mode="r", check_finite=False)[0]
+        found: list[int] = []
+        for at in range(len(kept)):
+            # The direction that a dependent column adds is noise: what points there is new for the columns after it.
+            rest = np.linalg.norm(r[[*found, at], at]) if at < len(r) else np.linalg.norm(r[found, at])
+            if rest <= tolerance * np.linalg.norm(r[:, at]):
+                found.append(at)
+        if not found:
+            return kept, sorted(left)
+        left += [kept[at] for at in found]
+        kept = [place for at, place in enumerate(kept) if at not in set(found)]
+
+
+def awkward_error(groups: Sequence[Group]) -> AwkwardError:
+    """Return the error for groups of columns, which names them and says how to leave them out."""
+    sentences = []
+    for kind in dict.fromkeys(group.kind for group in groups):
+        of_kind = [group for group in groups if group.kind == kind]
+        shown = "; ".join(_described(group) for group in of_kind[:NAMED])
+        more = f"; and {counted(len(of_kind) - NAMED, 'group')} more" if len(of_kind) > NAMED else ""
+        sentences.append(f"{INTRODUCTIONS[kind]}: {shown}{more}.")
+    left = [name for group in groups for name in group.left]
+    every = [name for group in groups for name in (*group.kept, *group.left)]
+    keep = f"Pass {keyword('awkward', 'keep-one')} to leave out {as_columns(left, NAMED)}"
+    if set(every) == set(left):
+        advice = f"Pass {keyword('awkward', 'drop')} to leave {'it' if len(left) == 1 else 'them'} out."
+    else:
+        advice = f"{keep}, or {keyword('awkward', 'drop')} to leave out {as_columns(dict.fromkeys(every), NAMED)}."
+    return AwkwardError(f"{' '.join(sentences)} {advice}", groups)
+
+
+def _described(group: Group) -> str:
+    left, kept = as_columns(group.left, NAMED), as_columns(group.kept, NAMED)
+    if group.kind == CONSTANT:
+        return left
+    verb = "is" if len(group.left) == 1 else "are"
+    if group.kind == RANKS:
+        orders = "orders" if len(group.left) == 1 else "order"
+        return f"{left} {orders} the rows as {kept} does, or in reverse"
+    if group.kind == COPIES:
+        return f"{left} {verb} {'a copy' if verb == 'is' else 'copies'} of {kept} up to scale"
+    return f"{left} {verb} a linear combination of {kept}"
+
+
+def left_out(groups: Iterable[Group], policy: str) -> dict[Hashable, Column]:
+    """Return the columns to leave out under a policy, "drop" or "keep-one", with the reason for each."""
+    out: dict[Hashable, Column] = {}
+    for group in groups:
+        reason = {CONSTANT: "it is constant", BLURRED: "it varies too little for its mean"}.get(group.kind)
+        for name in group.left:
+            out[name] = Column(name, "numbers", f"left out: {reason or _why(group)}")
+        for name in group.kept if policy == "drop" else ():
+            out.setdefault(name, Column(name, "numbers", f"left out: {as_columns(group.left)} depends on it"))
+    return out
+
+
+def _why(group: Group) -> str:
+    kept = as_columns(group.kept, NAMED)
+    if group.kind == RANKS:
+        return f"it orders the rows as {kept} does, or in reverse"
+    return f"it is a copy of {kept} up to scale" if group.kind == COPIES else f"it is a linear combination of {kept}"

@@ -1,0 +1,147 @@
+"""Rows that are read in pieces, without gaps or with weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfdag.input.columns import Account
+from rfdag.input.gaps import about_dropped, check_enough_left
+from rfdag.input.table import Floats, Folded, Stream
+from rfdag.input.words import Words
+
+
+class Sifted(NamedTuple):
+    """What was made of the rows that are left, their number, that of the others, and the gaps of each column."""
+
+    folded: Any
+    left: int
+    dropped: int
+    gaps: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """A stream in which some numbers stand for missing ones, and rows with gaps may be left out.
+
+    It is a `rfdag.input.table.Stream`.
+
+    Attributes
+    ----------
+    stream
+        The rows; where they are ``weighted``, their last column holds the weights.
+    marks
+        Numbers that stand for a missing value.
+    drops
+        Whether rows with a missing or infinite value are left out.
+    weighted
+        Whether the last column is no variable: how often each row counts.
+    tally
+        How many rows the last reading left out, and the gaps of each column; empty before.
+    """
+
+    stream: Stream
+    marks: tuple[float, ...] = ()
+    drops: bool = False
+    weighted: bool = False
+    tally: list[Sifted] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def names(self) -> tuple[Hashable, ...]:
+        """One name per variable."""
+        return self.stream.names[:-1] if self.weighted else self.stream.names
+
+    @property
+    def rows(self) -> int | None:
+        """Number of rows; None where some may be left out."""
+        return None if self.drops else self.stream.rows
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """Missing values that are known before reading and are not left out."""
+        known = self.stream.missing[:-1] if self.weighted else self.stream.missing
+        return () if self.drops else known
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the rows are in memory already."""
+        return self.stream.in_memory
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether they can be read again."""
+        return self.stream.repeatable
+
+    @property
+    def words(self) -> Mapping[int, Words]:
+        """The columns that are not numbers."""
+        return self.stream.words
+
+    @property
+    def account(self) -> Account:
+        """What was done to the input so far; once the rows are read, also how many were left out."""
+        account = self.stream.account
+        if not self.tally or not self.tally[0].dropped:
+            return account
+        (found,) = self.tally
+        return account.plus(remarks=[about_dropped(found.dropped, found.dropped + found.left)])
+
+    @property
+    def origin(self) -> str:
+        """What the rows come from."""
+        return self.stream.origin
+
+    def renamed(self, names: tuple[Hashable, ...]) -> Filtered:
+        """Return the same columns under other names."""
+        extra = self.stream.names[-1:] if self.weighted else ()
+        return replace(self, stream=self.stream.renamed((*names, *extra)))
+
+    def only(self, places: Sequence[int]) -> Filtered:
+        """Return some of the columns."""
+        extra = [len(self.stream.names) - 1] if self.weighted else []
+        return replace(self, stream=self.stream.only([*places, *extra]), tally=[])
+
+    def accounted(self, account: Account) -> Filtered:
+        """Return the same rows with another account."""
+        return replace(self, stream=self.stream.accounted(account))
+
+    def fold(
+        self,
+        of: Callable[[Floats], Folded],
+        join: Callable[[Folded, Folded], Folded],
+        threads: int = 1,
+        report: Callable[[float], None] = lambda share: None,
+    ) -> Folded:
+        """Return what ``of`` makes of the rows that are left; see `rfdag.input.table.Stream.fold`."""
+        sift = partial(_sifted, of, self.marks, self.drops, self.weighted)
+        found: Sifted = self.stream.fold(sift, partial(_joined, join), threads, report)
+        self.tally[:] = [found]
+        if self.drops:
+            check_enough_left(self.names, found.gaps, found.dropped, found.left)
+        folded: Folded = found.folded
+        return folded
+
+
+def _sifted(
+    of: Callable[[Floats], Any], marks: tuple[float, ...], drops: bool, weighted: bool, block: Floats
+) -> Sifted:
+    variables = block[:, :-1] if weighted else block
+    if marks:
+        variables[np.isin(variables, marks)] = np.nan
+    bad = ~np.isfinite(variables)
+    gaps = bad.sum(axis=0)
+    if not drops:
+        return Sifted(of(block), len(block), 0, gaps)
+    whole = ~bad.any(axis=1)
+    return Sifted(of(np.asfortranarray(block[whole])), int(whole.sum()), int((~whole).sum()), gaps)
+
+
+def _joined(join: Callable[[Any, Any], Any], one: Sifted, other: Sifted) -> Sifted:
+    return Sifted(
+        join(one.folded, other.folded), one.left + other.left, one.dropped + other.dropped, one.gaps + other.gaps
+    )

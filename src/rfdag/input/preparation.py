@@ -1,0 +1,189 @@
+"""From an opened source to the rows that are used: columns chosen, rows in place of columns, gaps, weights."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+
+from rfdag.errors import OptionError, keyword, listed
+from rfdag.input.checks import checked_names, usable
+from rfdag.input.columns import Column
+from rfdag.input.description import Description
+from rfdag.input.filtered import Filtered
+from rfdag.input.gaps import complete
+from rfdag.input.table import Stream, Table
+from rfdag.input.weights import checked_weights
+from rfdag.values import Absent, Numbers
+from rfdag.wording import counted, with_nearest
+
+NUMBERS = "numbers"
+IDENTIFIERS = "row identifiers"
+WEIGHTS = "weights"
+AS_ASKED = "left out as asked"
+
+
+def prepared(rows: Table | Stream, form: Description) -> Table | Stream:
+    """Return the rows that are used, all of whose columns are numbers; what was left out is in their account."""
+    if form.transpose:
+        rows = transposed(rows, form)
+    places = _chosen(rows, form)
+    weights: Any = form.weights
+    if isinstance(weights, Absent):
+        weights()
+    at_weights = None if weights is None or isinstance(weights, Numbers) else _place(rows, weights, "weights")
+    if at_weights is not None:
+        places = [at for at in places if at != at_weights]
+    rows = _without(rows, places, form, at_weights)
+    if isinstance(rows, Table):
+        return _prepared_table(rows, form, at_weights is not None)
+    if isinstance(form.weights, Numbers):
+        raise OptionError(
+            f"{keyword('weights')} as an array goes with rows in memory; these are read in pieces. Put the weights "
+            f"into a column, and pass its name."
+        )
+    marks = marks_of(form)
+    if form.missing == "drop" or marks or at_weights is not None:
+        return Filtered(rows, marks, drops=form.missing == "drop", weighted=at_weights is not None)
+    return rows
+
+
+def transposed(rows: Table | Stream, form: Description) -> Table:
+    """Return a table whose columns are the rows of another; their names are in the column that identifies rows."""
+    if not isinstance(rows, Table):
+        raise OptionError(
+            f"{keyword('transpose')} needs all rows in memory, and these are read in pieces. Pass a data frame, or "
+            "save the table with variables in columns."
+        )
+    dropped = [at for pattern in form.drop or () for at in _matches(pattern, rows.names)]
+    texts = [at for at in rows.words if at not in dropped]
+    if form.id is not None:
+        at_names = _place(rows, form.id)
+    elif rows.labels is not None or not texts:
+        at_names = None
+    elif len(texts) == 1:
+        at_names = texts[0]
+    else:
+        raise OptionError(
+            f"Columns {listed([rows.names[at] for at in texts])} of {rows.origin} hold text; pass "
+            f"{keyword('id', rows.names[texts[0]])} for the one with the names of the variables, and "
+            f"{keyword('drop', [rows.names[at] for at in texts[1:]])} to leave the others out."
+        )
+    if at_names is None:
+        names: tuple[Hashable, ...] = rows.labels or tuple(range(rows.rows))
+    else:
+        words = rows.words.get(at_names)
+        found = words.cells if words is not None else None
+        names = tuple(found) if found is not None else tuple(f"{entry:g}" for entry in rows.values[:, at_names])
+    samples = usable(rows.only([at for at in range(len(rows.names)) if at != at_names and at not in dropped]))
+    account = rows.account.plus(remarks=[f"rows taken as variables, {len(samples.names)} columns as samples"])
+    return Table(
+        np.ascontiguousarray(samples.values.T),
+        checked_names(names, None),
+        account=account,
+        origin=rows.origin,
+    )
+
+
+def marks_of(form: Description) -> tuple[float, ...]:
+    """Return the numbers that stand for a missing value.
+
+    >>> marks_of(Description(na_values=["-999", 99, "n.d."]))
+    (-999.0, 99.0)
+    """
+    marks = []
+    for value in form.na_values or ():
+        try:
+            marks.append(float(value))  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            continue
+    return tuple(marks)
+
+
+def _chosen(rows: Table | Stream, form: Description) -> list[int]:
+    """Return the places of the columns that the user does not leave out."""
+    names = rows.names
+    places = list(range(len(names)))
+    if form.columns is not None:
+        places = list(dict.fromkeys(at for wanted in form.columns for at in _found(wanted, rows, "columns")))
+    out = set()
+    for unwanted in form.drop or ():
+        # In a table that was turned round, what is not a variable was one of its former columns.
+        out.update(_matches(unwanted, names) if form.transpose else _found(unwanted, rows, "drop"))
+    if form.id is not None and not form.transpose:
+        out.add(_place(rows, form.id))
+    return [at for at in places if at not in out]
+
+
+def _matches(wanted: Hashable, names: Sequence[Hashable]) -> list[int]:
+    """Return the places of the columns with a name, or with one that a pattern fits.
+
+    >>> _matches("gene_*", ["age", "gene_1", "gene_2"]), _matches("1", [0, 1, 2])
+    ([1, 2], [1])
+    """
+    exact = [at for at, name in enumerate(names) if name == wanted and type(name) is type(wanted)]
+    exact = exact or [at for at, name in enumerate(names) if name == wanted]
+    if exact or not isinstance(wanted, str):
+        return exact
+    spelt = [at for at, name in enumerate(names) if str(name) == wanted]
+    if spelt or not set(wanted) & set("*?"):
+        return spelt
+    return [at for at, name in enumerate(names) if fnmatchcase(str(name), wanted)]
+
+
+def _found(wanted: Hashable, rows: Table | Stream, option: str) -> list[int]:
+    """Return the places of the columns that a name of an option means; raise if there are none."""
+    found = _matches(wanted, rows.names)
+    if not found:
+        raise OptionError(
+            f"{keyword(option)} names {with_nearest([wanted], rows.names)}, and {rows.origin} has no such column; it "
+            f"has {listed(rows.names, limit=20)}."
+        )
+    return found
+
+
+def _place(rows: Table | Stream, name: Hashable, option: str = "id") -> int:
+    return _found(name, rows, option)[0]
+
+
+def _without(rows: Table | Stream, places: list[int], form: Description, at_weights: int | None) -> Table | Stream:
+    """Return the rows with the columns at some places, the weights last; the account names the others."""
+    kept = places if at_weights is None else [*places, at_weights]
+    if len(kept) == len(rows.names) and at_weights is None:
+        return usable(rows.only(kept))
+    at_id = None if form.id is None or form.transpose else _place(rows, form.id)
+    left_out = []
+    for at, name in enumerate(rows.names):
+        if at == at_weights:
+            left_out.append(Column(name, WEIGHTS, "used as weights"))
+        elif at == at_id:
+            left_out.append(Column(name, IDENTIFIERS, "left out, as it identifies rows"))
+        elif at not in set(places):
+            left_out.append(Column(name, rows.words[at].kind if at in rows.words else NUMBERS, AS_ASKED))
+    account = rows.account.plus(left_out)
+    return usable(rows.only(kept)).accounted(account)
+
+
+def _prepared_table(table: Table, form: Description, weighted: bool) -> Table:
+    """Return a table in memory without gaps, where they are to be dropped, and with its weights apart."""
+    values, weights = table.values, table.weights
+    if weighted:
+        values, weights = values[:, :-1], np.array(values[:, -1], np.float64)
+        table = table._replace(values=values, names=table.names[:-1], weights=weights)
+    elif isinstance(form.weights, Numbers):
+        weights = form.weights.values
+        if weights.shape != (len(values),):
+            raise OptionError(
+                f"{keyword('weights')} has the shape {weights.shape}, and there are {counted(len(values), 'row')}; "
+                "pass one number for each."
+            )
+        table = table._replace(weights=np.array(weights))
+    marks = marks_of(form)
+    if marks:
+        values = np.where(np.isin(values, marks), np.nan, values)
+        table = table._replace(values=values)
+    if form.missing == "drop":
+        table = complete(table)
+    return table if table.weights is None else checked_weights(table)

@@ -1,0 +1,64 @@
+"""How often rows count: checked, said aloud, and turned into repeated rows where nothing else takes weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfdag.errors import DataError, DataMessage, OptionError, keyword
+from rfdag.input.table import Floats, Table
+from rfdag.wording import counted
+
+LARGE_SUM = 2.0
+"""Times the number of rows from which the sum of fractional weights is suspicious."""
+
+
+def check_weights(weights: Floats) -> None:
+    """Raise unless weights are numbers from 0 on."""
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(bad):
+        raise DataError(
+            f"A weight is a number of at least 0; found {weights[bad[0]]:g} in row {bad[0] + 1}. Correct it, or leave "
+            "the row out."
+        )
+
+
+def checked_weights(table: Table) -> Table:
+    """Return a table whose weights are numbers from 0 on, without rows of weight 0; raise for others."""
+    weights = table.weights
+    assert weights is not None
+    check_weights(weights)
+    if not weights.any():
+        raise DataError("All weights are zero; at least two rows need a weight above 0.")
+    counts = weights > 0
+    if not counts.all():
+        table = table._replace(values=table.values[counts], weights=weights[counts])
+    remark = about_weights(len(weights), float(weights.sum()), whole=are_whole(weights))
+    return table._replace(account=table.account.plus(remarks=[remark]))
+
+
+def about_weights(rows: int, total: float, *, whole: bool) -> str:
+    """Return what the weights mean for the number of rows: a warning where it is suspicious."""
+    sentence = f"{counted(rows, 'row')} counted as {total:.6g}, the sum of their weights"
+    if whole or total < LARGE_SUM * rows:
+        return sentence
+    return DataMessage(
+        f"The weights are fractions and add up to {total:.6g}, and there are {counted(rows, 'row')}: edges look surer "
+        f"than so many rows allow. Divide the weights by {total / rows:.4g}, so that they add up to the number of rows."
+    )
+
+
+def are_whole(weights: Floats) -> bool:
+    """Return whether weights count whole rows."""
+    return bool((weights == np.round(weights)).all())
+
+
+def repeated(table: Table) -> Table:
+    """Return rows as often as they count, for what takes no weights; raise if these are fractions."""
+    if table.weights is None:
+        return table
+    if not are_whole(table.weights):
+        raise OptionError(
+            f"{keyword('weights')} that are fractions go with Pearson's correlation, on the CPU and without blocks, "
+            "tests or a bootstrap; here rows are repeated. Round them to whole numbers, or leave those options out."
+        )
+    return table._replace(values=np.repeat(table.values, table.weights.astype(np.int64), axis=0), weights=None)

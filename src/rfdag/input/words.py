@@ -1,0 +1,119 @@
+"""Columns that are not numbers: what they hold instead, and the error that names them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from typing import NamedTuple
+
+from rfdag.errors import DataError, as_column, keyword
+from rfdag.wording import counted
+
+DATES, TEXT, MIXED = "dates", "text", "numbers and text"
+
+FEW_WORDS = 3
+"""Different words among numbers up to which they may stand for missing values."""
+
+MOST_NAMED = 100
+"""Columns up to which a message names all of them."""
+
+_DATE = re.compile(
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ]\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?)?(Z|[+-]\d{2}:?\d{2})?"
+    r"|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})( \d{1,2}:\d{2}(:\d{2})?)?"
+    r"|\d{1,2}[-. ]?[A-Za-z]{3,9}\.?[- ]\d{2,4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}"
+    r"|\d{1,2}:\d{2}(:\d{2})?"
+)
+
+
+class Words(NamedTuple):
+    """What a column holds that is not a column of numbers.
+
+    Attributes
+    ----------
+    kind
+        "text", "dates", "numbers and text", or the name of a type.
+    examples
+        Some of its different entries that are not numbers.
+    place
+        Where the first of them is, in words; empty where that is not known.
+    all_different
+        Whether no entry occurs twice.
+    others
+        How many different entries there are beside the examples.
+    cells
+        All entries, where they are at hand.
+    """
+
+    kind: str
+    examples: tuple[str, ...] = ()
+    place: str = ""
+    all_different: bool = False
+    others: int = 0
+    cells: tuple[str, ...] | None = None
+
+    def described(self) -> str:
+        """Return what the column holds, for a message.
+
+        >>> Words("numbers and text", ("<5",), "line 7").described()
+        "numbers, but '<5' in line 7"
+        >>> Words("text", ("f", "m")).described()
+        "text: 'f', 'm'"
+        """
+        shown = ", ".join(map(repr, self.examples[:2]))
+        if self.kind == MIXED:
+            more = self.others + len(self.examples) - 1
+            return f"numbers, but {self.examples[0]!r} in {self.place}{f' and {more} other words' if more else ''}"
+        if self.all_different:
+            return f"{self.kind}, all different"
+        return f"{self.kind}: {shown}{', …' if self.others else ''}" if shown else self.kind
+
+
+def words_of(cells: Sequence[str], numeric: Sequence[bool], places: Sequence[str]) -> Words:
+    """Return what a column of text holds, given which of its cells are numbers or missing, and where they are."""
+    others = [
+        (cell.strip(), place) for cell, is_number, place in zip(cells, numeric, places, strict=True) if not is_number
+    ]
+    different = tuple(dict.fromkeys(cell for cell, _ in others))
+    if all(_DATE.fullmatch(cell) for cell in different):
+        kind = DATES
+    else:
+        kind = MIXED if len(others) <= len(cells) / 2 and any(numeric) else TEXT
+    unique = len(cells) > FEW_WORDS and len(set(cells)) == len(cells)
+    return Words(kind, different[:FEW_WORDS], others[0][1], unique, max(len(different) - FEW_WORDS, 0), tuple(cells))
+
+
+def not_numbers(where: str, words: Mapping[Hashable, Words], usable: int) -> DataError:
+    """Return the error for columns that are not numbers, beside which so many columns are.
+
+    >>> print(not_numbers("The table", {"born": Words("dates", ("2001-05-07",))}, usable=3))
+    The table has a column that is not numbers: 'born' (dates: '2001-05-07'). Pass drop=['born'] to learn from the
+    other 3 columns. Dates can be used as numbers, such as days since the first.
+    """
+    named = list(words)[:MOST_NAMED]
+    found = ", ".join(f"{as_column(name)} ({words[name].described()})" for name in named)
+    if len(words) > len(named):
+        found += f" and {len(words) - len(named)} more"
+    count = "a column that is" if len(words) == 1 else f"{len(words)} columns that are"
+    cures = []
+    mixed = {name: each for name, each in words.items() if each.kind == MIXED}
+    marks = tuple(dict.fromkeys(mark for each in mixed.values() for mark in each.examples))
+    if len(mixed) == len(words) and len(marks) <= FEW_WORDS and not any(each.others for each in mixed.values()):
+        stand = "stands" if len(marks) == 1 else "stand"
+        cures.append(
+            f"If {', '.join(map(repr, marks))} {stand} for a missing value, pass {keyword('na_values', list(marks))} "
+            f"and {keyword('missing', 'drop')}; otherwise correct {'this cell' if len(marks) == 1 else 'these cells'}."
+        )
+    if usable >= 2:
+        again = ", or pass" if cures else "Pass"
+        cures.append(
+            f"{'Or pass' if cures else again} {keyword('drop', list(words))} to learn from the other "
+            f"{counted(usable, 'column')}."
+        )
+    kinds = {each.kind for each in words.values()}
+    if any("date" in kind.lower() or "time" in kind.lower() or "duration" in kind.lower() for kind in kinds):
+        cures.append("Dates can be used as numbers, such as days since the first.")
+    if kinds & {TEXT} and not all(each.all_different for each in words.values() if each.kind == TEXT):
+        cures.append("Text can be encoded as numbers, such as a column of 0 and 1 for each category.")
+    if not cures:
+        cures.append("An order needs at least two columns of numbers.")
+    return DataError(f"{where} has {count} not numbers: {found}. {' '.join(cures)}")
