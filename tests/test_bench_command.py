@@ -11,7 +11,7 @@ import sys
 import pytest
 
 import rfdag
-from rfdag.studies.bench import cells, harness, rulers, workloads
+from rfdag.studies.bench import cells, command, contenders, harness, rulers, workloads
 from small_workload import ROOT, TRUE, data_of, tiny
 
 # The command.
@@ -128,3 +128,31 @@ def test_the_page_stays_where_cells_of_rfdag_are_missing(accuracy, tmp_path):
         accuracy.main(["--contenders", "rfdag-rfd", "--graphs", "1"])
     assert "as it was" in (tmp_path / "docs" / "accuracy.md").read_text()
     assert not (tmp_path / "accuracy.csv").exists()
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_no_name_is_cut_in_a_narrow_terminal(width, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", str(width))
+    names = (*contenders.CONTENDERS, *rulers.RULERS)
+    scores = {"SHD": 123.4, "F1": 0.987, "TPR − FPR": 0.912, "time (s)": 0.0123, "time / FLOP 0": 123.0}
+    rows = [
+        {
+            "graphs": family,
+            "p": 100,
+            "n": 1000,
+            "contender": name,
+            "graphs counted": "3 of 5: more than 120 s",
+            **scores,
+        }
+        for family in ("degree 4", "degree 8, noise variances from U(.5, 2)")
+        for name in names
+    ]
+    command._report(rows, [], harness.Settings(), None, as_json=False)
+    command._list(harness.Settings(), as_json=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= width
+    # Once for each of the two families, and once in the list of contenders.
+    for name, times in [*((name, 3) for name in contenders.CONTENDERS), *((name, 2) for name in rulers.RULERS)]:
+        assert sum(line.startswith(f" {name}  ") for line in lines) == times, name
+    assert "degree 8, noise variances from U(.5, 2); p = 100, n = 1000" in lines
+    assert all(sum(line.startswith(f" {name}  ") for line in lines) == 1 for name in workloads.WORKLOADS)

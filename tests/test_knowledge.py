@@ -187,7 +187,6 @@ def test_contradictions_are_refused_and_shown(parts: dict, error: type[Exception
         ("/knowledge\naddtemporal\n1 a\n1 b\n", "line 4: tier 1 is listed twice"),
         ("/knowledge\naddtemporal\nfirst a\n", "line 3: a tier begins with its number"),
         ("/knowledge\nrequiredirect\na b c\n", "line 3: an edge is two names"),
-        ("/knowledge\nforbiddengroup\na b\n", "line 2: groups of edges"),
         ("/knowledge\na b\n", "line 2: 'a b' stands before"),
         ("a b\n", "begins neither"),
         ("{broken", "not JSON"),

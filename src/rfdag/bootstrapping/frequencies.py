@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rfdag.bootstrapping.consensus import consensus_dag, require_threshold
 from rfdag.bootstrapping.resampling import Sampling
+from rfdag.bootstrapping.showing import Showing
 from rfdag.exchange import exports
 from rfdag.graphs.dag import Graph
 from rfdag.result import storage
@@ -57,7 +58,7 @@ class Rank(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Bootstrap(ShownInNotebooks):
+class Bootstrap(Showing, ShownInNotebooks):
     """How often runs on resampled rows found each edge, direction and ancestor, and the place of each variable.
 
     Row and column i of a matrix belong to the i-th of `names`.
@@ -99,6 +100,16 @@ class Bootstrap(ShownInNotebooks):
     def names(self) -> tuple[Hashable, ...]:
         """The variables, in the order of the data's columns."""
         return self.result.names
+
+    @property
+    def drawn(self) -> str:
+        """Which rows each run was given, in words."""
+        rows = self.result.n_samples
+        assert rows is not None
+        if self.sampling.sampling == "subsample":
+            return f"{self.sampling.size(rows)} of {rows} rows each"
+        worth = ", counted as about half as many" if self.sampling.corrected else ""
+        return f"{rows} rows drawn with replacement each{worth}"
 
     @cached_property
     def edge_frequency(self) -> Floats:
@@ -215,7 +226,7 @@ class Bootstrap(ShownInNotebooks):
         frequent = [pair for pair in self.pairs if pair.frequency >= SURE]
         undirected = sum(max(pair.forward, pair.backward) < pair.frequency / 2 for pair in frequent)
         lines = [
-            f"rfdag bootstrap: {counted(self.runs, 'run')}, {len(self.names)} variables, {drawn_in_words(self)}",
+            f"rfdag bootstrap: {counted(self.runs, 'run')}, {len(self.names)} variables, {self.drawn}",
             f"edges in {SURE:.0%} of the runs or more: {len(frequent)}, of which {undirected} mostly undirected; the "
             f"plain run has {int(self.result.dag.sum())}",
         ]
@@ -225,16 +236,6 @@ class Bootstrap(ShownInNotebooks):
         if len(frequent) > limit:
             lines.append(f"  … and {len(frequent) - limit} more")
         return "\n".join(lines)
-
-
-def drawn_in_words(bootstrap: Bootstrap) -> str:
-    """Return which rows each run was given, in words."""
-    rows = bootstrap.result.n_samples
-    assert rows is not None
-    if bootstrap.sampling.sampling == "subsample":
-        return f"{bootstrap.sampling.size(rows)} of {rows} rows each"
-    worth = ", counted as about half as many" if bootstrap.sampling.corrected else ""
-    return f"{rows} rows drawn with replacement each{worth}"
 
 
 def _frozen(matrix: Floats) -> Floats:

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rfdag.commands.declared import RUNNING, DeclaredCommand, given_options
+from rfdag.commands.output_files import Places, require_places, write_places
 from rfdag.commands.speech import INTERRUPTED, JsonFlag, escape, print_files, print_json
 from rfdag.errors import DataWarning, NumericalWarning
 from rfdag.wording import counted, edge_price
@@ -19,8 +20,11 @@ from rfdag.wording import counted, edge_price
 if TYPE_CHECKING:
     from rfdag.bootstrapping.frequencies import Bootstrap
     from rfdag.graphs.dag import Graph
+    from rfdag.report.rerun import Given
 
 CONSENSUS = ("source", "target", "frequency", "direction_frequency")
+FILES = ("bootstrap.json", "edges.csv", "ranks.csv", "consensus.csv")
+"""What `--out` writes when all runs are complete."""
 PAIRS_SHOWN = 40
 RANKS_SHOWN = 40
 
@@ -45,6 +49,12 @@ def bootstrap(
     threshold: Annotated[float, typer.Option(help="Least frequency of an edge of the consensus.")] = 0.5,
     knowledge: Annotated[Path | None, typer.Option(help="Prior knowledge: Tetrad's /knowledge text, or JSON.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the files; a bootstrap begun there goes on.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="HTML file for a report with the frequencies, which works offline.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Picture of the frequencies: a .png, .svg or .pdf file.", metavar="FILE")
+    ] = None,
     as_json: JsonFlag = False,
     n_jobs: Annotated[
         int | None,
@@ -60,9 +70,13 @@ def bootstrap(
     """Learn again from rows drawn anew, and count how often each edge and direction is found."""
     import rfdag
     from rfdag.bootstrapping.consensus import require_threshold
+    from rfdag.bootstrapping.runs import JOURNAL
+    from rfdag.report.rerun import Given
     from rfdag.runtime.workers import Workers
 
     require_threshold(threshold)
+    places = Places(out, report, plot)
+    require_places(places, (*FILES, JOURNAL))
     try:
         with Workers(n_jobs, dask).ready(), warnings.catch_warnings():
             warnings.simplefilter("ignore", NumericalWarning)
@@ -81,7 +95,10 @@ def bootstrap(
         raise typer.Exit(INTERRUPTED) from None
     consensus = found.consensus(threshold)
     edges = _edges(found, consensus)
-    files = _write(found, edges, out) if out is not None else []
+    given = Given([data], out, report, knowledge, plot=plot, threshold=None if plot is None else threshold)
+    page = None if report is None else _page(found, given, show=not as_json)
+    picture = None if plot is None else _picture(found, plot, threshold)
+    files = write_places(places, _texts(found, edges) if out is not None else {}, page, picture)
     if as_json:
         _print_json(found, edges, files)
     else:
@@ -97,27 +114,43 @@ def _edges(found: Bootstrap, consensus: Graph) -> list[tuple[Hashable, Hashable,
     ]
 
 
-def _write(found: Bootstrap, edges: Sequence[Sequence[Any]], out: Path) -> list[Path]:
+def _texts(found: Bootstrap, edges: Sequence[Sequence[Any]]) -> dict[str, str]:
+    """Return the files of a bootstrap by name."""
     from rfdag.bootstrapping.frequencies import Pair, Rank
-    from rfdag.runtime.writing import csv_text, write_folder
+    from rfdag.runtime.writing import csv_text
 
-    return write_folder(
-        out.expanduser(),
-        {
-            "bootstrap.json": found.to_json(),
-            "edges.csv": csv_text(Pair._fields, found.pairs),
-            "ranks.csv": csv_text(Rank._fields, found.ranks),
-            "consensus.csv": csv_text(CONSENSUS, edges),
-        },
-    )
+    texts = [
+        found.to_json(),
+        csv_text(Pair._fields, found.pairs),
+        csv_text(Rank._fields, found.ranks),
+        csv_text(CONSENSUS, edges),
+    ]
+    return dict(zip(FILES, texts, strict=True))
+
+
+def _page(found: Bootstrap, given: Given, *, show: bool) -> str:
+    from rfdag.report.page import report_text
+
+    form = found.result.settings.description
+    progress = None if show else False
+    return report_text(found.result, data=given.data[0], form=form, given=given, progress=progress, bootstrap=found)
+
+
+def _picture(found: Bootstrap, path: Path, threshold: float) -> bytes:
+    """Return the picture of a graph, or of a matrix, which needs no threshold, where variables are many."""
+    from rfdag.plots.kinds import GRAPH_UP_TO
+    from rfdag.plots.saving import picture_bytes
+
+    is_graph = len(found.names) <= GRAPH_UP_TO
+    return picture_bytes(found.plot("graph", threshold=threshold) if is_graph else found.plot("matrix"), path)
 
 
 def _tell(found: Bootstrap, consensus: Graph, threshold: float, files: Sequence[Path]) -> None:
-    from rfdag.bootstrapping.frequencies import SURE, drawn_in_words
+    from rfdag.bootstrapping.frequencies import SURE
 
     console = Console()
     console.print(
-        f"[bold]{counted(found.runs, 'run')}[/bold] over {len(found.names)} variables, {drawn_in_words(found)}",
+        f"[bold]{counted(found.runs, 'run')}[/bold] over {len(found.names)} variables, {found.drawn}",
         highlight=False,
     )
     frequent = sum(pair.frequency >= SURE for pair in found.pairs)

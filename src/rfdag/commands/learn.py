@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -14,8 +13,9 @@ import typer
 import rfdag
 from rfdag.commands.declared import RUNNING, DeclaredCommand, given_options
 from rfdag.commands.graph_files import GraphFile, dag_over, read_dag
+from rfdag.commands.output_files import Places, require_places, write_places
 from rfdag.commands.speech import JsonFlag, print_json, printable, spelling
-from rfdag.errors import DataWarning, FileError, NumericalWarning, OptionError
+from rfdag.errors import DataWarning, NumericalWarning, OptionError
 
 if TYPE_CHECKING:
     from rfdag.report.rerun import Given
@@ -50,6 +50,9 @@ def learn(
     truth: Annotated[
         Path | None, typer.Option(help="True graph to compare with in the report: edges as CSV, or a result as JSON.")
     ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Picture of the graph: a .png, .svg or .pdf file.", metavar="FILE")
+    ] = None,
     moments: Annotated[
         bool | None,
         typer.Option(
@@ -73,7 +76,7 @@ def learn(
         raise OptionError("--truth is shown in a report; pass --report FILE with it.")
     if moments is not None and out is None:
         raise OptionError("--moments are kept in result.json; pass --out FOLDER with it.")
-    given = Given(data, out, report, knowledge, truth, moments)
+    given = Given(data, out, report, knowledge, truth, moments, plot)
     true = _looked_at_in_time(given)
     with on_disk(data) as paths:
         source = paths if len(paths) > 1 else paths[0]
@@ -98,37 +101,12 @@ def learn(
 
 def _looked_at_in_time(given: Given) -> GraphFile | None:
     """Return the truth, if there is one; raise for what cannot be used or written, before a run that may take hours."""
-    from rfdag.runtime.writing import require_writable
-
-    if given.out is not None:
-        _require_folder(given.out)
-    if given.report is not None and _in_folder(given) and given.report.name.casefold() in FILES:
-        raise OptionError(
-            f"--out writes {given.report.name} into {given.out} itself; give the report another name, such as "
-            f"{given.report.with_suffix('.html')}."
-        )
-    # A folder that is made for the other files is made for the report too.
-    if given.report is not None and not (_in_folder(given) and not given.report.parent.exists()):
-        require_writable(given.report)
+    require_places(_places(given), FILES)
     return None if given.truth is None else read_dag(given.truth)
 
 
-def _require_folder(folder: Path) -> None:
-    """Raise if the files of a result could not be written into a folder, which is made only after the run."""
-    folder = folder.expanduser()
-    try:
-        nearest = next(place for place in (folder, *folder.parents) if place.exists())
-        with tempfile.TemporaryFile(dir=nearest):
-            pass
-    except OSError as problem:
-        raise FileError(
-            f"{folder} could not be written to ({problem.strerror or problem}); choose a folder that you may write to."
-        ) from None
-    taken = [name for name in FILES if (folder / name).is_dir()]
-    if taken:
-        raise FileError(
-            f"{folder} could not be written to: {taken[0]} in it is a folder. Rename that, or choose another folder."
-        )
+def _places(given: Given) -> Places:
+    return Places(given.out, given.report, given.plot)
 
 
 def _page(result: Result, source: Any, given: Given, true: GraphFile | None, *, show: bool) -> str:
@@ -143,24 +121,15 @@ def _page(result: Result, source: Any, given: Given, true: GraphFile | None, *, 
 
 
 def _written(result: Result, given: Given, page: str | None) -> list[Path]:
-    """Write the files of a result and its report, all or none, and return their paths."""
-    from rfdag.runtime.writing import ready_to_write, write_folder
-
+    """Write the files of a result, its report and its picture, all or none, and return their paths."""
     texts = {} if given.out is None else _texts(result, given.moments)
-    if page is None or given.report is None:
-        return [] if given.out is None else write_folder(given.out, texts)
-    if given.out is not None and _in_folder(given):
-        return write_folder(given.out, texts | {given.report.name: page})
-    with ready_to_write(given.report, page) as path:
-        files = [] if given.out is None else write_folder(given.out, texts)
-    return [*files, path]
+    return write_places(_places(given), texts, page, None if given.plot is None else _picture(result, given.plot))
 
 
-def _in_folder(given: Given) -> bool:
-    """Return whether the report is one of the files of the folder."""
-    if given.out is None or given.report is None:
-        return False
-    return given.report.expanduser().parent.resolve() == given.out.expanduser().resolve()
+def _picture(result: Result, path: Path) -> bytes:
+    from rfdag.plots.saving import picture_bytes
+
+    return picture_bytes(result.plot(), path)
 
 
 def _texts(result: Result, moments: bool | None) -> dict[str, str]:

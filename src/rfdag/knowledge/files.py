@@ -9,10 +9,18 @@ from typing import Any
 
 from rfdag.errors import FileError, OptionError
 from rfdag.knowledge.knowledge import Knowledge
+from rfdag.knowledge.wildcards import is_wildcard
 from rfdag.runtime.names import decode_name, encode_name
 
-SECTIONS = ("addtemporal", "forbiddirect", "requiredirect")
-UNREAD = ("forbiddengroup", "requiredgroup")
+TIERS = "addtemporal"
+EDGES = {"forbiddirect": "forbidden", "requiredirect": "required"}
+"""Sections with an edge on each line, and the part of the knowledge they hold."""
+GROUPS = {"forbiddengroup": "forbidden", "requiredgroup": "required"}
+"""Sections with two lines for each group of edges: all causes, and all effects, of every edge between the two."""
+SECTIONS = (TIERS, *EDGES, *GROUPS)
+ARROW = "==>"
+"""Between the causes and the effects of a line, as some versions of Tetrad write an edge."""
+COMMENT = "//"
 NESTED = ("tiers", "required", "forbidden")
 """Parts that are lists of lists of names."""
 
@@ -98,28 +106,32 @@ def _from_json(text: str, path: str | Path) -> Knowledge:
 def _from_tetrad(text: str, path: str | Path) -> Knowledge:
     tiers: dict[int, tuple[str, ...]] = {}
     within: list[int] = []
-    edges: dict[str, list[tuple[str, str]]] = {"forbiddirect": [], "requiredirect": []}
-    for number, section, words in _lines(text, path):
-        if section == "addtemporal":
+    edges: dict[str, list[tuple[str, str]]] = {"forbidden": [], "required": []}
+    lines = _lines(text, path)
+    for number, section, words in lines:
+        if section == TIERS:
             tier, closed = _tier(words[0], path, number)
             if tier in tiers:
                 raise FileError(f"{path}, line {number}: tier {tier} is listed twice; put its variables on one line.")
             tiers[tier] = tuple(words[1:])
             within += [tier] if closed else []
-        elif len(words) != 2:
-            raise FileError(
-                f"{path}, line {number}: an edge is two names, cause and effect, with a space between, not "
-                f"{' '.join(words)!r}."
-            )
+        elif section in EDGES:
+            edges[EDGES[section]] += _pairs(*_ends(words, path, number))
         else:
-            edges[section].append((words[0], words[1]))
+            _, following, effects = next(lines, (0, "", []))
+            if following != section:
+                raise FileError(
+                    f"{path}, line {number}: a group is two lines, the causes and below them the effects; add a line "
+                    f"with the effects of {' '.join(words)!r}."
+                )
+            edges[GROUPS[section]] += _pairs(words, effects)
     # Tetrad numbers tiers from 0 or 1, and may leave numbers out.
     place = {tier: at for at, tier in enumerate(sorted(tiers), start=1)}
     return Knowledge(
         tiers=tuple(tiers[tier] for tier in sorted(tiers)),
         forbidden_within=tuple(place[tier] for tier in sorted(within)),
-        forbidden=tuple(edges["forbiddirect"]),
-        required=tuple(edges["requiredirect"]),
+        forbidden=tuple(edges["forbidden"]),
+        required=tuple(edges["required"]),
     )
 
 
@@ -128,19 +140,37 @@ def _lines(text: str, path: str | Path) -> Iterator[tuple[int, str, list[str]]]:
     section = ""
     for number, line in enumerate(text.splitlines(), start=1):
         words = line.split()
-        if not words or words == ["/knowledge"]:
+        if not words or words == ["/knowledge"] or words[0].startswith(COMMENT):
             continue
-        if len(words) == 1 and words[0] in SECTIONS:
-            section = words[0]
-        elif len(words) == 1 and words[0] in UNREAD:
-            raise FileError(
-                f"{path}, line {number}: groups of edges ({words[0]}) are not read; write the edges one by one under "
-                "forbiddirect or requiredirect."
-            )
+        if len(words) == 1 and words[0].casefold() in SECTIONS:
+            section = words[0].casefold()
         elif not section:
             raise FileError(f"{path}, line {number}: {line.strip()!r} stands before any of {', '.join(SECTIONS)}.")
         else:
             yield number, section, words
+
+
+def _ends(words: list[str], path: str | Path, number: int) -> tuple[list[str], list[str]]:
+    """Return the causes and the effects on a line."""
+    if words.count(ARROW) == 1:
+        at = words.index(ARROW)
+        causes, effects = words[:at], words[at + 1 :]
+    else:
+        causes, effects = words[:1], words[1:] if len(words) == 2 else []
+    if not causes or not effects:
+        raise FileError(
+            f"{path}, line {number}: an edge is two names, cause and effect, with a space between, not "
+            f"{' '.join(words)!r}."
+        )
+    return causes, effects
+
+
+def _pairs(causes: list[str], effects: list[str]) -> list[tuple[str, str]]:
+    """Return every edge from a cause to an effect; in a group, a name on both sides has none to itself."""
+    single = len(causes) == len(effects) == 1
+    return [
+        (cause, effect) for cause in causes for effect in effects if single or cause != effect or is_wildcard(cause)
+    ]
 
 
 def _tier(word: str, path: str | Path, number: int) -> tuple[int, bool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from itertools import product
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from rfdag.errors import FileError, GraphError, OptionError, listed
 from rfdag.knowledge.constraints import Constraints
+from rfdag.knowledge.wildcards import columns_meant, is_wildcard
 from rfdag.runtime.notebook import ShownInNotebooks
 from rfdag.wording import nearest, with_nearest
 
@@ -23,7 +25,8 @@ class Knowledge(ShownInNotebooks):
     """What is known about the causal order and the DAG before any data are seen.
 
     Contradictory knowledge raises an error at once, which names the contradicting pair or cycle. Variables that are not
-    named are unconstrained.
+    named are unconstrained. A ``*`` in a name stands for any letters, unless a column has that very name: ``lab*`` is
+    every column that begins with "lab".
 
     Parameters
     ----------
@@ -166,25 +169,36 @@ class Knowledge(ShownInNotebooks):
     def spelt_as(self, names: Sequence[Hashable]) -> Self:
         """Return the same knowledge with the names of the columns; raise if a variable is not a column.
 
-        Names read from a file are text, so "3" also stands for the column 3.
+        Names read from a file are text, so "3" also stands for the column 3; a ``*`` stands for any letters.
+
+        >>> Knowledge(forbidden=[("lab*", "age")]).spelt_as(["age", "lab1", "lab2"]).forbidden
+        (('lab1', 'age'), ('lab2', 'age'))
         """
-        spelt: dict[Hashable, Hashable] = {str(name): name for name in reversed(names)}
-        spelt |= {name: name for name in names}
-        unknown = [name for name in self.variables if name not in spelt]
+        meant = columns_meant(self.variables, names)
+        unknown = [name for name in self.variables if not meant[name]]
         if unknown:
             stray = any(nearest(name, names) is None for name in unknown[:5])
             there = f"; the columns are {listed(names)}" if stray else ""
+            stars = " A * stands for any letters." if any(map(is_wildcard, unknown)) else ""
             raise OptionError(
                 f"The knowledge names {with_nearest(unknown, names)}, which the data do not have{there}. Name columns "
-                "as the data do."
+                f"as the data do.{stars}"
             )
+
+        def columns(given: Iterable[Hashable]) -> Names:
+            return tuple(dict.fromkeys(column for name in given for column in meant[name]))
+
+        def edges(given: Sequence[tuple[Hashable, Hashable]]) -> tuple[tuple[Hashable, Hashable], ...]:
+            # A wildcard on both sides matches some columns twice, which have no edge to themselves anyway.
+            return tuple(pair for a, b in given for pair in product(meant[a], meant[b]) if pair[0] != pair[1])
+
         return type(self)(
-            tiers=tuple(tuple(spelt[name] for name in tier) for tier in self.tiers),
+            tiers=tuple(map(columns, self.tiers)),
             forbidden_within=self.forbidden_within,
-            required=tuple((spelt[a], spelt[b]) for a, b in self.required),
-            forbidden=tuple((spelt[a], spelt[b]) for a, b in self.forbidden),
-            roots=tuple(spelt[name] for name in self.roots),
-            leaves=tuple(spelt[name] for name in self.leaves),
+            required=edges(self.required),
+            forbidden=edges(self.forbidden),
+            roots=columns(self.roots),
+            leaves=columns(self.leaves),
         )
 
     def constraints(self, names: Sequence[Hashable]) -> Constraints:
@@ -280,6 +294,6 @@ def _edges(what: str, given: Any) -> tuple[tuple[Hashable, Hashable], ...]:
     for edge in edges:
         if len(edge) != 2 or not all(isinstance(end, Hashable) for end in edge):
             raise OptionError(f"{what} of knowledge lists pairs (cause, effect), not {edge!r}.")
-        if edge[0] == edge[1]:
+        if edge[0] == edge[1] and not is_wildcard(edge[0]):
             raise GraphError(f"{what} of knowledge has an edge from {edge[0]!r} to itself; a DAG has no such edges.")
     return tuple(dict.fromkeys((edge[0], edge[1]) for edge in edges))

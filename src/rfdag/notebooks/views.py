@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array
 
-from rfdag.bootstrapping.frequencies import Bootstrap, drawn_in_words
+from rfdag.bootstrapping.frequencies import Bootstrap
 from rfdag.effects.estimates import Effect, EffectRange
 from rfdag.effects.lines import OF_RANKS
 from rfdag.eliminate.trace import Trace
@@ -115,7 +115,7 @@ def _bootstrap(bootstrap: Bootstrap) -> str:
     more = f"The most frequent pairs; {left} more are in <code>.to_frame()</code>." if left > 0 else ""
     return cell(
         title,
-        line(f"{escaped(drawn_in_words(bootstrap))}; shares of the runs:", quiet=True),
+        line(f"{escaped(bootstrap.drawn)}; shares of the runs:", quiet=True),
         table(headings, rows, numbers=4) if rows else line("No two variables were adjacent in any run."),
         line(more, quiet=True) if more else "",
         _places(bootstrap, labels),

@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from rfdag.errors import OptionError
+from rfdag.plots.frequency_graph import draw_frequency_graph
+from rfdag.plots.frequency_matrix import draw_frequency_matrix
+from rfdag.plots.frequency_order import draw_frequency_order
 from rfdag.plots.graph import draw_graph
 from rfdag.plots.matrix import draw_matrix
 from rfdag.plots.order import draw_order
@@ -16,6 +19,7 @@ from rfdag.result.exporting import Kind as GraphKind
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from rfdag.bootstrapping.frequencies import Bootstrap
     from rfdag.result import Result
 
 GRAPH_UP_TO = 100
@@ -44,6 +48,13 @@ PLOTS = {
 }
 """The kinds of pictures by name; add one to draw it by its name."""
 
+BOOTSTRAP_PLOTS = {
+    "graph": PlotKind(draw_frequency_graph, ("threshold",), DRAWN_UP_TO),
+    "matrix": PlotKind(draw_frequency_matrix),
+    "order": PlotKind(draw_frequency_order, (), DRAWN_UP_TO),
+}
+"""The same for bootstraps; the function is called with a bootstrap."""
+
 
 def draw(result: Result, kind: str, ax: Axes | None, options: Mapping[str, Any]) -> Axes:
     """Draw one kind of picture of a result."""
@@ -54,22 +65,36 @@ def draw(result: Result, kind: str, ax: Axes | None, options: Mapping[str, Any])
     return plot.draw(result, ax, **{name: options[name] for name in plot.options})
 
 
+def draw_bootstrap(bootstrap: Bootstrap, kind: str, ax: Axes | None, options: Mapping[str, Any]) -> Axes:
+    """Draw one kind of picture of a bootstrap."""
+    given = {name: value for name, value in options.items() if value is not None}
+    plot = BOOTSTRAP_PLOTS[_by_name(BOOTSTRAP_PLOTS, len(bootstrap.names), kind, list(given))]
+    return plot.draw(bootstrap, ax, **given)
+
+
 def _chosen(p: int, kind: str, given: list[str]) -> str:
-    """Return the kind of picture; raise where the options given do not go with it."""
-    if kind != "auto" and kind not in PLOTS:
-        raise OptionError(f"kind is one of {', '.join(['auto', *PLOTS])}, not {kind!r}.")
-    if kind == "auto":
-        by_size = "graph" if p <= GRAPH_UP_TO else "matrix"
-        kind = "truth" if "truth" in given else "order" if "ranks" in given else by_size
-    for name in given:
-        if name not in PLOTS[kind].options:
-            takers = " or ".join(repr(other) for other, plot in PLOTS.items() if name in plot.options)
-            raise OptionError(f"{name}= belongs to kind {takers}, not to {kind!r}.")
+    """Return the kind of picture of a result; raise where the options given do not go with it."""
+    if kind == "auto" and ("truth" in given or "ranks" in given):
+        kind = "truth" if "truth" in given else "order"
+    kind = _by_name(PLOTS, p, kind, given)
     if kind == "truth" and "truth" not in given:
         raise OptionError("kind='truth' needs truth=, the graph to compare with: a matrix in the order of the columns.")
-    if p > PLOTS[kind].most:
+    return kind
+
+
+def _by_name(plots: Mapping[str, PlotKind], p: int, kind: str, given: list[str]) -> str:
+    """Return the kind of picture, by the number of variables for "auto"; raise if it cannot be drawn."""
+    if kind != "auto" and kind not in plots:
+        raise OptionError(f"kind is one of {', '.join(['auto', *plots])}, not {kind!r}.")
+    if kind == "auto":
+        kind = "graph" if p <= GRAPH_UP_TO else "matrix"
+    for name in given:
+        if name not in plots[kind].options:
+            takers = " or ".join(repr(other) for other, plot in plots.items() if name in plot.options)
+            raise OptionError(f"{name}= belongs to kind {takers}, not to {kind!r}.")
+    if p > plots[kind].most:
         raise OptionError(
-            f"kind={kind!r} draws up to {PLOTS[kind].most:g} variables, and these are {p}; kind='matrix' draws any "
+            f"kind={kind!r} draws up to {plots[kind].most:g} variables, and these are {p}; kind='matrix' draws any "
             "number."
         )
     return kind

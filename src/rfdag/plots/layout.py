@@ -7,13 +7,17 @@ geometry alone: matplotlib's figures, the report and the notebooks all draw what
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from rfdag.plots.layering import Layering, heights, layered, sorted_layers
+from rfdag.plots.packing import packed
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64]
@@ -30,6 +34,14 @@ SHAPE = 0.6
 """Least width of a drawing, in parts of its height: a hub with many children would be a thin column otherwise."""
 GAP = 0.6
 """Between the boxes of nodes without edges."""
+BESIDE, BELOW = 1.6, 0.9
+"""Between two parts of a graph that no edge connects, side by side and one below the other."""
+LABELLED_UP_TO = 60
+"""Number of edges up to which each may have a label."""
+LABEL_ROOM = 3.4
+"""Distance of layers where edges have labels."""
+QUARTER = np.array([27, 27, 9, 1]) / 64
+"""Weights of the four points of a curve that give the point at a quarter of it."""
 LANDSCAPE = 3.0
 """Width of a block of nodes without edges, in parts of its height, where nothing else decides it."""
 
@@ -51,7 +63,8 @@ class Layout:
         starts; then, for every pair of layers it passes between, where a curve begins, its two control points and
         where it ends; and where it arrives. Between curves it runs level.
     layer
-        Of each node that has edges, 0 on the left; -1 for the others, which are in rows below.
+        Of each node that has edges, 0 on the left of the part of the graph that it is connected to; -1 for the others,
+        which are in rows below.
     """
 
     centre: Numbers
@@ -68,13 +81,24 @@ class Layout:
         (left, top), (right, bottom) = reached.min(axis=0), reached.max(axis=0)
         return float(left), float(right), float(top), float(bottom)
 
+    def label_points(self, edges: Integers) -> Numbers:
+        """Return where each edge has room for a label: where the edges of its more crowded end have come apart."""
+        leaving, arriving = (Counter(column.tolist()) for column in edges.T)
+        points = [
+            QUARTER @ (route[1:5] if arriving[target] > leaving[source] else route[-2:-6:-1])
+            for (source, target), route in zip(edges.tolist(), self.routes, strict=True)
+        ]
+        return np.array(points).reshape(-1, 2)
+
     def numbered(self, places: Integers) -> Layout:
         """Return the same layout with its nodes in another order: the i-th is the one that was at ``places[i]``."""
         return replace(self, centre=self.centre[places], width=self.width[places], layer=self.layer[places])
 
 
-def laid_out(widths: ArrayLike, edges: Integers, box: float) -> Layout:
+def laid_out(widths: ArrayLike, edges: Integers, box: float, *, labelled: bool = False) -> Layout:
     """Return the layout of a graph without cycles, causes on the left.
+
+    Parts that no edge connects are laid out one by one, and packed closely; nodes without edges are in rows below.
 
     Parameters
     ----------
@@ -84,6 +108,8 @@ def laid_out(widths: ArrayLike, edges: Integers, box: float) -> Layout:
         (m, 2) numbers of nodes, each edge from its source to its target.
     box
         The height of a box, in the same unit; all distances follow from it.
+    labelled
+        Whether layers are so far apart that edges have room for labels.
 
     Examples
     --------
@@ -92,28 +118,61 @@ def laid_out(widths: ArrayLike, edges: Integers, box: float) -> Layout:
     (True, 3)
     """
     width = np.asarray(widths, np.float64)
-    adjacent = np.unique(edges)
-    alone = np.setdiff1d(np.arange(len(width)), adjacent)
     centre = np.zeros((len(width), 2))
     layer = np.full(len(width), -1)
-    routes: tuple[Numbers, ...] = ()
-    if len(adjacent):
-        layering = layered(np.searchsorted(adjacent, edges), len(adjacent))
-        points, columns = _points(layering, width[adjacent], box)
-        centre[adjacent], layer[adjacent] = points[: len(adjacent)], layering.layer[: len(adjacent)]
-        routes = _routes(layering, points, columns, width[adjacent], box)
-    drawn = Layout(centre[adjacent], width[adjacent], box, routes, layer[adjacent])
-    centre[alone] = _rows(width[alone], drawn if len(adjacent) else None, box)
-    return Layout(centre, width, box, routes, layer)
+    routes: list[Numbers] = [np.empty((0, 2))] * len(edges)
+    apart = LABEL_ROOM if labelled else NEAREST
+    parts = list(_connected(edges, len(width)))
+    drawings = [
+        _connected_layout(width[nodes], np.searchsorted(nodes, edges[own]), box, apart or NEAREST)
+        for nodes, own in parts
+    ]
+    for (nodes, own), drawn, shift in zip(parts, drawings, _shifts(drawings, box), strict=True):
+        centre[nodes], layer[nodes] = drawn.centre + shift, drawn.layer
+        for at, route in zip(own.tolist(), drawn.routes, strict=True):
+            routes[at] = route + shift
+    adjacent = np.flatnonzero(layer >= 0)
+    alone = np.flatnonzero(layer < 0)
+    above = Layout(centre[adjacent], width[adjacent], box, tuple(routes), layer[adjacent])
+    centre[alone] = _rows(width[alone], above if len(adjacent) else None, box)
+    return Layout(centre, width, box, tuple(routes), layer)
 
 
-def _points(layering: Layering, width: Numbers, box: float) -> tuple[Numbers, Numbers]:
+def _connected(edges: Integers, n_nodes: int) -> Iterator[tuple[Integers, Integers]]:
+    """Yield the nodes and the numbers of the edges of every part that hangs together by edges."""
+    if not len(edges):
+        return
+    ones = np.ones(len(edges))
+    graph = csr_array((ones, (edges[:, 0], edges[:, 1])), shape=(n_nodes, n_nodes))
+    _, label = connected_components(graph, directed=False)
+    for part in np.unique(label[edges[:, 0]]):
+        yield np.flatnonzero(label == part), np.flatnonzero(label[edges[:, 0]] == part)
+
+
+def _connected_layout(width: Numbers, edges: Integers, box: float, apart: float) -> Layout:
+    """Return the layout of nodes that all hang together."""
+    layering = layered(edges, len(width))
+    points, columns = _points(layering, width, box, apart)
+    routes = _routes(layering, points, columns, width, box)
+    return Layout(points[: len(width)], width, box, routes, layering.layer[: len(width)])
+
+
+def _shifts(drawings: Sequence[Layout], box: float) -> Numbers:
+    """Return by how much to move each drawing, so that they are close together and none overlaps another."""
+    if len(drawings) < 2:
+        return np.zeros((len(drawings), 2))
+    left, right, top, bottom = np.array([drawn.extent for drawn in drawings]).T
+    corners = packed(np.stack([right - left, bottom - top], axis=1), (BESIDE * box, BELOW * box))
+    return corners - np.stack([left, top], axis=1)
+
+
+def _points(layering: Layering, width: Numbers, box: float, apart: float) -> tuple[Numbers, Numbers]:
     """Return the centre of every node and bend, and the left and right end of every layer, stubs included."""
     height = box * heights(layering, sorted_layers(layering))
     n_layers = int(layering.layer.max()) + 1
     widest = np.zeros(n_layers)
     np.maximum.at(widest, layering.layer[: len(width)], width + 2 * STUB * box)
-    between = _between(layering, height, box)
+    between = _between(layering, height, box, apart)
     lacking = SHAPE * float(np.ptp(height)) - float(widest.sum() + between.sum())
     between *= max(1.0, 1 + lacking / float(between.sum()))
     left = np.concatenate([[0.0], np.cumsum(widest[:-1] + between)])
@@ -121,13 +180,13 @@ def _points(layering: Layering, width: Numbers, box: float) -> tuple[Numbers, Nu
     return np.stack([columns.mean(axis=1)[layering.layer], height], axis=1), columns
 
 
-def _between(layering: Layering, height: Numbers, box: float) -> Numbers:
+def _between(layering: Layering, height: Numbers, box: float, apart: float) -> Numbers:
     """Return the distance of every layer from the next: steep edges need more room to turn."""
     starts, ends = layering.segments.T
     climbs, begins = np.abs(height[ends] - height[starts]), layering.layer[starts]
     own = [climbs[begins == at] for at in range(int(layering.layer.max()))]
     steep = [float(np.quantile(climb, 0.9)) if len(climb) else 0.0 for climb in own]
-    distance: Numbers = np.minimum(NEAREST * box + STEEPNESS * np.array(steep), FARTHEST * box)
+    distance: Numbers = np.minimum(apart * box + STEEPNESS * np.array(steep), FARTHEST * box)
     return distance
 
 

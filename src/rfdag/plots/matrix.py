@@ -48,7 +48,7 @@ def draw_matrix(result: Result, ax: Axes | None, graph: Kind, weights: Weights) 
     axes.plot([0.5, p + 0.5], [0.5, p + 0.5], color=palette.GREY, linewidth=0.6, label="_diagonal")
     axes.set_xlim(0.5, p + 0.5)
     axes.set_ylim(p + 0.5, 0.5)
-    _write(axes, result, span, len(rows))
+    write_axes(axes, result, span, len(rows))
     if meaning and len(rows):
         bar = axes.figure.colorbar(shown, ax=axes, shrink=0.6, label=meaning)
         marks = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
@@ -87,7 +87,8 @@ def _entries(
     return rows, columns, strength, meaning
 
 
-def _write(axes: Axes, result: Result, span: int, n_entries: int) -> None:
+def write_axes(axes: Axes, result: Result, span: int, n_entries: int) -> None:
+    """Put names along both axes of a matrix in causal order, and what rows and columns are."""
     places = np.arange(1, len(result.names) + 1)
     names = labels(result.order, longest=14)
     name_ticks(axes.yaxis, places, names)

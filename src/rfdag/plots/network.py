@@ -21,6 +21,8 @@ from rfdag.plots.strokes import Stroke, handle
 
 FONT = 9.0
 """Size of a label where the drawing is shown at its own size; lengths are in points."""
+LABEL_FONT = 6.5
+"""Size of an edge's label."""
 BOX = 17.0
 """Height of a node's box."""
 PADDING = 6.0
@@ -47,6 +49,8 @@ class Link(NamedTuple):
     width: float
     arrow: str
     """Arrowhead at "target", at "source", or "none"."""
+    opacity: float = 1.0
+    label: str = ""
 
 
 class Entry(NamedTuple):
@@ -68,12 +72,16 @@ ARROWS = {"target": "-|>", "source": "<|-", "none": "-"}
 
 
 def draw_network(
-    ax: Axes | None, names: Sequence[Hashable], links: Sequence[Link], legend: Sequence[Entry] = ()
+    ax: Axes | None,
+    names: Sequence[Hashable],
+    links: Sequence[Link],
+    legend: Sequence[Entry] = (),
 ) -> Axes:
     """Draw nodes, given in causal order, and links, each from an earlier node to a later; return the axes."""
     ends = np.array([(link.source, link.target) for link in links], np.int64).reshape(-1, 2)
     texts = labels(names)
-    layout = laid_out([width_of(text, FONT) + 2 * PADDING for text in texts], ends, BOX)
+    labelled = any(link.label for link in links)
+    layout = laid_out([width_of(text, FONT) + 2 * PADDING for text in texts], ends, BOX, labelled=labelled)
     left, right, top, bottom = layout.extent
     wide, tall = right - left + 2 * MARGIN, bottom - top + 2 * MARGIN
     if not links:
@@ -83,8 +91,10 @@ def draw_network(
     # Never enlarged: a small graph on large axes stays a small graph.
     scale = min(room[0] / wide, room[1] / tall, 1.0)
     _set_up(axes, ((left + right) / 2, -(top + bottom) / 2), (room[0] / scale, room[1] / scale))
-    for link, route in zip(links, layout.routes, strict=True):
+    for link, route, point in zip(links, layout.routes, layout.label_points(ends), strict=True):
         _draw_link(axes, link, path_of(route), scale)
+        if link.label:
+            _draw_label(axes, link, point * UPWARDS, scale)
     _draw_nodes(axes, layout, texts, scale)
     notes = [] if FONT * scale >= SMALLEST_FONT else [Entry("too many names to show here")]
     _draw_legend(axes, [*legend, *notes], room[0])
@@ -129,6 +139,7 @@ def _draw_link(axes: Axes, link: Link, path: Path, scale: float) -> None:
         arrowstyle=ARROWS[link.arrow],
         mutation_scale=max(9 * scale, 2.5) + link.width,
         color=link.stroke.color,
+        alpha=link.opacity,
         linewidth=link.width * max(scale, 0.4),
         linestyle=link.stroke.line,
         capstyle="butt",
@@ -139,6 +150,18 @@ def _draw_link(axes: Axes, link: Link, path: Path, scale: float) -> None:
     # The path ends at the boxes already.
     line.shrinkA = line.shrinkB = 0
     axes.add_artist(line)
+
+
+def _draw_label(axes: Axes, link: Link, point: NDArray[np.float64], scale: float) -> None:
+    size = LABEL_FONT * scale
+    if size < SMALLEST_FONT:
+        return
+    patch = {"facecolor": "white", "edgecolor": "none", "pad": 0.4 * scale, "alpha": 0.85}
+    x, y = point.tolist()
+    axes.text(
+        x, y, link.label, ha="center", va="center", fontsize=size, color=link.stroke.color, bbox=patch, zorder=2.5,
+        **PLAIN,
+    )  # fmt: skip
 
 
 def _draw_nodes(axes: Axes, layout: Layout, texts: Sequence[str], scale: float) -> None:

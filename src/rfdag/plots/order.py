@@ -34,24 +34,45 @@ def draw_order(result: Result, ax: Axes | None, ranks: Ranks | None) -> Axes:
     ``ranks`` is given, a line spans the interval of each variable, with a dot at its median.
     """
     p = len(result.names)
-    axes = framed_axes(7.0, 1.0 + ROW * min(p, 70)) if ax is None else ax
+    axes = place_axes(ax, p)
     rows = np.arange(1, p + 1)
     earliest, latest = possible_places(result.dag, result.causal_order)
     _draw_allowed(axes, rows, earliest, latest)
-    size = float(np.clip(250 / p, 1.5, 5.5))
-    axes.plot(rows, rows, "|", color=palette.BLACK, markersize=2 * size, label="place in the order")
+    axes.plot(rows, rows, "|", color=palette.BLACK, markersize=2 * mark_size(p), label="place in the order")
     if ranks is not None:
-        low, median, high = _intervals(result, ranks).T
-        axes.hlines(rows, low, high, color=palette.BLUE, linewidth=size / 3, label="interval")
-        axes.plot(median, rows, "o", color=palette.BLUE, markersize=size, label="median")
+        draw_intervals(axes, _intervals(result, ranks), "interval")
+    write_places(axes, labels(result.order))
+    return axes
+
+
+def place_axes(ax: Axes | None, p: int) -> Axes:
+    """Return axes with a row for each of p variables."""
+    return framed_axes(7.0, 1.0 + ROW * min(p, 70)) if ax is None else ax
+
+
+def mark_size(p: int) -> float:
+    """Return the size of a dot in points, smaller where there are many variables."""
+    return float(np.clip(250 / p, 1.5, 5.5))
+
+
+def draw_intervals(axes: Axes, intervals: NDArray[np.float64], meaning: str) -> None:
+    """Draw (low, median, high) of every row, from the top down."""
+    low, median, high = intervals.T
+    rows, size = np.arange(1, len(low) + 1), mark_size(len(low))
+    axes.hlines(rows, low, high, color=palette.BLUE, linewidth=size / 3, label=meaning)
+    axes.plot(median, rows, "o", color=palette.BLUE, markersize=size, label="median")
+
+
+def write_places(axes: Axes, names: Sequence[str]) -> None:
+    """Put the names of the rows and the places along the axes, and a legend above."""
+    p = len(names)
     axes.set_xlim(0.5, p + 0.5)
     axes.set_ylim(p + 0.5, 0.5)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("place in the causal order, causes first")
     axes.spines[["top", "right"]].set_visible(False)
-    name_ticks(axes.yaxis, rows, labels(result.order))
+    name_ticks(axes.yaxis, np.arange(1, p + 1), names)
     axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, frameon=False, fontsize=8)
-    return axes
 
 
 def _draw_allowed(axes: Axes, rows: NDArray[Any], earliest: NDArray[Any], latest: NDArray[Any]) -> None:

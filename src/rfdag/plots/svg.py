@@ -23,17 +23,23 @@ FIRST_WIDE = 0x2000
 
 
 class SvgGraph(NamedTuple):
-    """Nodes in the order of the columns, and the paths of the edges, in the order given."""
+    """Nodes in the order of the columns, and the paths of the edges and where their labels go, in the order given."""
 
     labels: list[str]
     layout: Layout
     paths: list[str]
+    label_points: NDArray[np.float64]
 
 
 def svg_graph(
-    names: Sequence[Hashable], causal_order: NDArray[np.int64], sources: Sequence[int], targets: Sequence[int]
+    names: Sequence[Hashable],
+    causal_order: NDArray[np.int64],
+    sources: Sequence[int],
+    targets: Sequence[int],
+    *,
+    labelled: bool = False,
 ) -> SvgGraph:
-    """Return where to draw variables and edges, given by column numbers.
+    """Return where to draw variables and edges, given by column numbers; ``labelled`` is that of `laid_out`.
 
     >>> graph = svg_graph(["rain", "wet"], np.array([0, 1]), [0], [1])
     >>> graph.labels, graph.paths
@@ -43,8 +49,9 @@ def svg_graph(
     widths = np.array([_width(label) for label in labels])
     place = np.argsort(causal_order)
     edges = np.stack([place[list(sources)], place[list(targets)]], axis=1) if sources else np.empty((0, 2), np.int64)
-    layout = laid_out(widths[causal_order], edges, BOX)
-    return SvgGraph(labels, layout.numbered(place), [path_of(route) for route in layout.routes])
+    layout = laid_out(widths[causal_order], edges, BOX, labelled=labelled)
+    paths = [path_of(route) for route in layout.routes]
+    return SvgGraph(labels, layout.numbered(place), paths, layout.label_points(edges))
 
 
 def path_of(route: NDArray[np.float64]) -> str:

@@ -12,6 +12,7 @@ from rfdag.input.description import Description
 from rfdag.knowledge.compliance import summed_up
 from rfdag.report.downloads import downloads
 from rfdag.report.drawing import drawing
+from rfdag.report.frequencies import frequencies
 from rfdag.report.health import health
 from rfdag.report.markov import local_markov
 from rfdag.report.playback import playback
@@ -22,6 +23,7 @@ from rfdag.report.run import run_facts
 from rfdag.report.verdicts import against_truth
 
 if TYPE_CHECKING:
+    from rfdag.bootstrapping.frequencies import Bootstrap
     from rfdag.result import Result
 
 DRAWN_UP_TO = 100
@@ -31,7 +33,13 @@ MOST_EDGES = 40_000
 
 
 def content_of(
-    result: Result, *, truth: Any = None, data: Any = None, form: Description | None = None, given: Given | None = None
+    result: Result,
+    *,
+    truth: Any = None,
+    data: Any = None,
+    form: Description | None = None,
+    given: Given | None = None,
+    bootstrap: Bootstrap | None = None,
 ) -> dict[str, Any]:
     """Return all that the page shows of a result.
 
@@ -43,17 +51,20 @@ def content_of(
     rows = None if data is None else Rows.of(data, result, form)
     compared = None if truth is None else against_truth(result, truth)
     edges = _edges(result)
+    ends = edges["source"], edges["target"]
+    resampled = None if bootstrap is None else frequencies(result, bootstrap, *ends)
     drawn = len(result.names) <= DRAWN_UP_TO
     missing = [] if compared is None else compared["missing"]
     return {
         "names": list(map(str, result.names)),
         "order": result.causal_order.tolist(),
-        "run": run_facts(result, data, rows, given),
+        "run": run_facts(result, data, rows, given, bootstrap),
         "health": health(result, rows),
         "edges": edges,
         "edges_in_all": int(result.dag.sum()),
         "undirected_in_all": int((result.cpdag == 2).sum()) // 2,
-        "drawing": drawing(result, edges["source"], edges["target"], missing) if drawn else None,
+        "drawing": drawing(result, *ends, missing, labelled=bootstrap is not None) if drawn else None,
+        "bootstrap": resampled,
         "playback": playback(result.trace, result.method.refining),
         "knowledge": _knowledge(result),
         "markov": local_markov(result),

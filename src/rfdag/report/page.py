@@ -19,23 +19,26 @@ from rfdag.runtime.threads import one_blas_thread
 from rfdag.runtime.writing import write_text
 
 if TYPE_CHECKING:
+    from rfdag.bootstrapping.frequencies import Bootstrap
     from rfdag.result import Result
 
 SCRIPTS = (
     "elements", "state", "header", "health", "order", "network", "heatmap", "picture", "edges", "player", "markov",
-    "downloads", "start",
+    "bootstrap", "downloads", "start",
 )  # fmt: skip
 """The parts of the script, in the order in which they are run."""
 MOST_VARIABLES = 20_000
 """Variables up to which a page can be made that a browser still opens."""
 
 
-def write_report(result: Result, path: str | Path, *, truth: Any = None, data: Any = None) -> Path:
+def write_report(
+    result: Result, path: str | Path, *, truth: Any = None, data: Any = None, bootstrap: Bootstrap | None = None
+) -> Path:
     """Write the page about a result to a file, whole or not at all, and return its path.
 
     `rfdag.Result.report` says more.
     """
-    return write_text(path, report_text(result, truth=truth, data=data))
+    return write_text(path, report_text(result, truth=truth, data=data, bootstrap=bootstrap))
 
 
 def report_text(
@@ -46,8 +49,9 @@ def report_text(
     form: Description | None = None,
     given: Given | None = None,
     progress: bool | None = None,
+    bootstrap: Bootstrap | None = None,
 ) -> str:
-    """Return the page about a result.
+    """Return the page about a result, and about a bootstrap of the same variables where there is one.
 
     ``form`` says how ``data`` is written if it is a text file, and ``given`` what else a command was given;
     ``progress`` is that of `rfdag.learn`.
@@ -61,7 +65,7 @@ def report_text(
     # Many small systems are solved on the way, over which several threads would only wait for each other.
     with one_blas_thread(), Progress(progress) as bar:
         bar.stage("Making the report")
-        return page(content_of(result, truth=truth, data=data, form=form, given=given))
+        return page(content_of(result, truth=truth, data=data, form=form, given=given, bootstrap=bootstrap))
 
 
 def page(content: dict[str, Any]) -> str:

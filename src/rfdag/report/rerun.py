@@ -13,18 +13,21 @@ from rfdag.methods.catalogue import BUILT_IN
 from rfdag.values import is_object, name_of
 
 if TYPE_CHECKING:
+    from rfdag.bootstrapping.frequencies import Bootstrap
     from rfdag.knowledge import Knowledge
     from rfdag.methods.settings import Settings
     from rfdag.result import Result
 
 KNOWLEDGE = "knowledge.json"
 """The file of knowledge that the page offers."""
+RUNS = "runs"
+"""An option of method "gsp" that has the name of one of a bootstrap's own."""
 LONGEST = 2000
 """Letters up to which knowledge, and names, are written out as code."""
 
 
 class Given(NamedTuple):
-    """What `rfdag learn` was given and its result does not hold."""
+    """What `rfdag learn` or `rfdag bootstrap` was given and its result does not hold."""
 
     data: Sequence[Path]
     out: Path | None
@@ -32,6 +35,8 @@ class Given(NamedTuple):
     knowledge: Path | None
     truth: Path | None = None
     moments: bool | None = None
+    plot: Path | None = None
+    threshold: float | None = None
 
 
 class Rerun(NamedTuple):
@@ -42,8 +47,10 @@ class Rerun(NamedTuple):
     notes: list[str]
 
 
-def rerun(result: Result, data: Any = None, given: Given | None = None) -> Rerun:
+def rerun(result: Result, data: Any = None, given: Given | None = None, bootstrap: Bootstrap | None = None) -> Rerun:
     """Return how to repeat the run behind a result: one on the command line if it is ``given``, else one in Python.
+
+    If the result is the plain run of a bootstrap, the whole bootstrap is repeated.
 
     >>> import rfdag
     >>> again = rerun(rfdag.learn([[0, 1], [0, 0]], input="dag", knowledge={"roots": [0]}))
@@ -61,16 +68,38 @@ def rerun(result: Result, data: Any = None, given: Given | None = None) -> Rerun
     options = option_words(settings)
     if result.knowledge is not None:
         options += ["--knowledge", path_word(known_file)]
-    options += ["--report", "report.html" if given is None else path_word(str(given.report))]
-    if given is not None and given.moments is not None:
-        options.append("--moments" if given.moments else "--no-moments")
-    if given is not None and given.truth is not None:
-        options += ["--truth", path_word(str(given.truth))]
-    python = _python(result, settings, paths, known_file)
-    command = command_line("learn", [path_word(path) for path in paths or ["data.csv"]], options)
-    plain = result.method.name in BUILT_IN and not objects_in(settings)
+    options += ["--report", "report.html"] if given is None else _given_words(given)
+    own = bootstrap if bootstrap is not None and bootstrap.result is result else None
+    if own is not None:
+        options = [*_sampling_words(own), *options]
+    python = _python(result, settings, paths, known_file, own)
+    arguments = [path_word(path) for path in paths or ["data.csv"]]
+    command = command_line("learn" if own is None else "bootstrap", arguments, options)
+    # The runs of a bootstrap hide those of method "gsp", which only an object of Python can be given then.
+    hidden = own is not None and RUNS in settings.given()
+    plain = result.method.name in BUILT_IN and not objects_in(settings) and not hidden
     again = Rerun(python, command if plain else None, [])
-    return again._replace(notes=_notes(result, paths, known_file, again))
+    notes = _notes(result, paths, known_file, again)
+    if bootstrap is not None and own is None:
+        notes.append("The bootstrap on this page is another run, which the code does not repeat.")
+    return again._replace(notes=notes)
+
+
+def _given_words(given: Given) -> list[str]:
+    """Return the files that a command was given, and what it draws, in words of the command line."""
+    named = {"--report": given.report, "--truth": given.truth, "--plot": given.plot}
+    words = [word for flag, path in named.items() if path is not None for word in (flag, path_word(str(path)))]
+    if given.moments is not None:
+        # They are kept in a file of the folder, without which they are refused.
+        words += ["--out", path_word(str(given.out)), "--moments" if given.moments else "--no-moments"]
+    return words if given.threshold is None else [*words, "--threshold", f"{given.threshold:g}"]
+
+
+def _sampling_words(bootstrap: Bootstrap) -> list[str]:
+    """Return how often and how a bootstrap draws rows, in words of the command line."""
+    declared = bootstrap.sampling.declared()
+    drawn = bootstrap.sampling.given().items()
+    return ["--runs", str(bootstrap.runs), *(word for name, value in drawn for word in declared[name].arguments(value))]
 
 
 def command_line(command: str, arguments: Sequence[str], options: Sequence[str] = ()) -> str:
@@ -154,10 +183,16 @@ def _settings(result: Result) -> Settings:
     return replace(settings, description=replace(settings.description, n_samples=result.n_samples))
 
 
-def _python(result: Result, settings: Settings, paths: list[str], known_file: str) -> str:
+def _python(result: Result, settings: Settings, paths: list[str], known_file: str, bootstrap: Bootstrap | None) -> str:
     source = "data" if not paths else repr(paths[0] if len(paths) == 1 else paths)
     options = settings.given()
     method = [repr(options.pop("method"))] if "method" in options else []
+    if bootstrap is not None:
+        if RUNS in options:
+            options = {name: value for name, value in options.items() if name not in settings.method.declared()}
+            method = [f"rfdag.{settings.method!r}"]
+        method = [str(bootstrap.runs), *(f"method={name}" for name in method)]
+        options |= bootstrap.sampling.given()
     arguments = [
         source,
         *method,
@@ -170,7 +205,10 @@ def _python(result: Result, settings: Settings, paths: list[str], known_file: st
         written_out = _as_code(result.knowledge) if known_file == KNOWLEDGE else None
         lines += [] if written_out is None else [f"knowledge = {written_out}"]
         arguments.append(f"knowledge={repr(known_file) if written_out is None else 'knowledge'}")
-    return "\n".join([*lines, f"result = rfdag.learn({', '.join(arguments)})"])
+    call = f"({', '.join(arguments)})"
+    if bootstrap is not None:
+        return "\n".join([*lines, f"found = rfdag.bootstrap{call}", "result = found.result"])
+    return "\n".join([*lines, f"result = rfdag.learn{call}"])
 
 
 def _names_as_code(names: Sequence[Hashable]) -> str:

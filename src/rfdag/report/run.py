@@ -16,12 +16,15 @@ from rfdag.values import OBJECT
 from rfdag.wording import bic_explained, count_of_tests, edge_price
 
 if TYPE_CHECKING:
+    from rfdag.bootstrapping.frequencies import Bootstrap
     from rfdag.result import Result
 
 PACKAGES = ("numpy", "scipy", "numba")
 
 
-def run_facts(result: Result, data: Any, rows: Rows | None, given: Given | None = None) -> dict[str, Any]:
+def run_facts(
+    result: Result, data: Any, rows: Rows | None, given: Given | None = None, bootstrap: Bootstrap | None = None
+) -> dict[str, Any]:
     """Return the facts of the page's head, and how to run it again."""
     from rfdag import __version__
 
@@ -45,7 +48,7 @@ def run_facts(result: Result, data: Any, rows: Rows | None, given: Given | None 
         "warnings": list(result.warnings),
         "versions": {"rfdag": __version__, "Python": platform.python_version(), **_versions()},
         "written": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        **rerun(result, data, given)._asdict(),
+        **rerun(result, data, given, bootstrap)._asdict(),
     }
 
 

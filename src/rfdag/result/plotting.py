@@ -1,7 +1,8 @@
-"""The method `plot` of a result."""
+"""The methods `plot` and `report` of a result."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rfdag.result.exporting import Kind
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Plotting:
-    """The method `plot` of a result."""
+    """The methods `plot` and `report` of a result."""
 
     def plot(
         self,
@@ -66,3 +67,33 @@ class Plotting:
 
         options = {"graph": graph, "weights": weights, "ranks": ranks, "truth": truth}
         return draw(self, kind, ax, options)  # type: ignore[arg-type]
+
+    def report(self, path: str | Path, *, truth: Any = None, data: Any = None, bootstrap: Any = None) -> Path:
+        """Write one self-contained HTML page about the result, and return its path.
+
+        The page works offline, loads nothing from a server, and shows order, graph, edges, every step of the
+        elimination, how well the graph fits the data, and how to repeat the run.
+
+        Parameters
+        ----------
+        path
+            The file, written whole or not at all.
+        truth
+            A graph to compare with: a DAG or CPDAG as a matrix in the order of the columns, a result or a
+            `rfdag.exchange` graph.
+        data
+            The data that the result was learnt from, in any form that `rfdag.learn` accepts: for their hash, and for
+            the shape of each column's distribution, which the result does not store.
+        bootstrap
+            A bootstrap of the same variables, to show how often its runs have each edge, and each variable's places.
+
+        Examples
+        --------
+        >>> import rfdag
+        >>> result = rfdag.learn([[0, 0, 1], [0, 0, 1], [0, 0, 0]], input="dag", names=["rain", "sprinkler", "wet"])
+        >>> result.report("wet.html").name
+        'wet.html'
+        """
+        from rfdag.report.page import write_report
+
+        return write_report(self, path, truth=truth, data=data, bootstrap=bootstrap)  # type: ignore[arg-type]

@@ -315,34 +315,6 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
         """Write `to_json` to a file, whole or not at all, and return its path."""
         return write_text(path, self.to_json(moments=moments))
 
-    def report(self, path: str | Path, *, truth: Any = None, data: Any = None) -> Path:
-        """Write one self-contained HTML page about the result, and return its path.
-
-        The page works offline, loads nothing from a server, and shows order, graph, edges, every step of the
-        elimination, how well the graph fits the data, and how to repeat the run.
-
-        Parameters
-        ----------
-        path
-            The file, written whole or not at all.
-        truth
-            A graph to compare with: a DAG or CPDAG as a matrix in the order of the columns, a result or a
-            `rfdag.exchange` graph.
-        data
-            The data that the result was learnt from, in any form that `rfdag.learn` accepts: for their hash, and for
-            the shape of each column's distribution, which the result does not store.
-
-        Examples
-        --------
-        >>> import rfdag
-        >>> result = rfdag.learn([[0, 0, 1], [0, 0, 1], [0, 0, 0]], input="dag", names=["rain", "sprinkler", "wet"])
-        >>> result.report("wet.html").name
-        'wet.html'
-        """
-        from rfdag.report.page import write_report
-
-        return write_report(self, path, truth=truth, data=data)
-
     def __eq__(self, other: object) -> bool:
         """Return whether two results are equal; moments are compared through the numbers that follow from them."""
         from rfdag.result import storage

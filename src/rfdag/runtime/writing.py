@@ -41,16 +41,14 @@ def write_text(path: str | Path, text: str) -> Path:
 
 
 @contextmanager
-def ready_to_write(path: str | Path, text: str) -> Iterator[Path]:
-    """Write a text to a temporary file, which replaces ``path`` once the body of the ``with`` statement succeeds."""
+def ready_to_write(path: str | Path, content: str | bytes) -> Iterator[Path]:
+    """Write to a temporary file, which replaces ``path`` once the body of the ``with`` statement succeeds."""
     path = Path(path).expanduser()
     temporary = None
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", dir=path.parent, prefix=f".{path.name[:100]}.", encoding="utf-8", newline="", delete=False
-        ) as handle:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name[:100]}.", delete=False) as handle:
             temporary = Path(handle.name)
-            handle.write(text)
+            handle.write(content.encode() if isinstance(content, str) else content)
         # A temporary file is private; the finished one follows the user's own mask.
         mask = os.umask(0)
         os.umask(mask)

@@ -6,6 +6,8 @@ const FIELDS = [
   { key: "target", title: "target", value: (at) => content.names[edges.target[at]].toLowerCase(), cell: (at) => link(edges.target[at]) },
   ...[["coefficient", "coefficient"], ["partial", "partial correlation"], ["gain", "BIC gain"]].map(([key, title]) => (
     { key, title, number: true, absent: !edges[key], value: (at) => edges[key][at], cell: (at) => figure(edges[key][at]) })),
+  ...[["adjacent", "in % of the runs"], ["this_way", "this way in %"]].map(([key, title]) => (
+    { key, title, number: true, absent: !boot, value: (at) => boot[key][at], cell: (at) => (100 * boot[key][at]).toFixed(0) })),
   { key: "directed", title: "direction", value: (at) => -edges.directed[at], cell: (at) => (edges.directed[at] ? "directed" : "undirected") },
   { key: "verdict", title: "truth", absent: content.truth === null, value: (at) => verdicts[at], cell: (at) => verdicts[at] },
 ].filter((field) => !field.absent);
@@ -23,7 +25,8 @@ function startEdges() {
     thinned,
     "Undirected edges are those that graphs of the equivalence class direct both ways.",
     edges.gain ? `The BIC gain is by how much the BIC would be worse without the edge. ${content.run.bic}` : "",
-    "The strength slider of the graph filters this table too.",
+    boot ? `${counted(boot.runs, "run")} on resampled rows: how many have the pair adjacent, and how many have this arrow in their equivalence class.` : "",
+    "The slider of the graph filters this table too.",
   ].join(" ");
   listeners.push(showEdges);
 }

@@ -38,6 +38,8 @@ function figure(number) {
   return (size !== 0 && (size < 1e-3 || size >= 1e6) ? number.toExponential(2) : Number(number.toPrecision(4)).toString()).replace("-", "−");
 }
 
+const percent = (share) => `${Math.round(100 * share)} %`;
+
 function counted(count, noun) {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

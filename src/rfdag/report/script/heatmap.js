@@ -28,7 +28,7 @@ class HeatMap {
     for (let at = 0; at < count; at++) {
       if (!isShown(at)) continue;
       pen.fillStyle = paint[state.truth ? { [RIGHT]: "soft", [EXTRA]: "red", [REVERSED]: "green" }[verdicts[at]] : edges.directed[at] ? "blue" : "red"];
-      pen.globalAlpha = edges.partial ? 0.45 + 0.55 * Math.min(1, Math.abs(strength[at])) : 0.9;
+      pen.globalAlpha = state.shares || edges.partial ? 0.45 + 0.55 * Math.min(1, weight(at)) : 0.9;
       pen.fillRect(x + place[edges.target[at]] * scale, y + place[edges.source[at]] * scale, cell, cell);
     }
     pen.globalAlpha = 1;
@@ -80,7 +80,7 @@ class HeatMap {
     if (pair === null) return;
     const at = pair.edge;
     const [source, target] = at === null ? [content.order[pair.row], content.order[pair.column]] : [edges.source[at], edges.target[at]];
-    tip.textContent = `${shortened(content.names[source], 40)} ${at === null ? "· no edge ·" : edges.directed[at] ? "→" : "–"} ${shortened(content.names[target], 40)}${at !== null && strength ? ", " + figure(strength[at]) : ""}`;
+    tip.textContent = `${shortened(content.names[source], 40)} ${at === null ? "· no edge ·" : edges.directed[at] ? "→" : "–"} ${shortened(content.names[target], 40)}${at === null ? "" : noteOn(at)}`;
     tip.style.left = `${Math.min(event.offsetX + 14, this.canvas.clientWidth - 180)}px`;
     tip.style.top = `${event.offsetY + 14}px`;
   }

@@ -7,7 +7,8 @@ class Network {
     this.layer = draw("g");
     this.edges = drawing.paths.map((path, at) => this.edge(path, at));
     this.nodes = content.order.map((variable) => this.node(variable));
-    this.layer.append(...this.edges, ...this.nodes);
+    this.labels = boot && drawing.edge_labels ? drawing.edge_labels.map((point, at) => this.label(point, at)) : [];
+    this.layer.append(...this.edges, ...this.labels, ...this.nodes);
     svg.append(this.arrowheads(), this.layer);
   }
 
@@ -25,8 +26,13 @@ class Network {
   edge(path, at) {
     const found = at < count, [source, target] = found ? [edges.source[at], edges.target[at]] : content.truth.missing[at - count];
     const arrow = found ? (edges.directed[at] ? "→" : "–") : missingMarks[at - count];
-    const note = found ? (strength ? `, ${figure(strength[at])}` : "") : `, ${MISSING}`;
+    const note = found ? noteOn(at) : `, ${MISSING}`;
     return draw("path", { d: path }, [draw("title", { text: `${nameOf(source)} ${arrow} ${nameOf(target)}${note}` })]);
+  }
+
+  label([x, y], at) {
+    const share = Math.round(100 * boot.adjacent[at]);
+    return draw("text", { x, y: y + 3.4, "text-anchor": "middle", text: edges.directed[at] ? `${share}/${Math.round(100 * boot.this_way[at])}` : share });
   }
 
   node(variable) {
@@ -42,6 +48,11 @@ class Network {
     if (state.chosen !== null) Object.values(neighbours(state.chosen)).flat().forEach((variable) => near.add(variable));
     if (state.truth) content.truth.missing.filter((pair) => pair.includes(state.chosen)).flat().forEach((variable) => near.add(variable));
     this.edges.forEach((element, at) => this.style(element, at));
+    this.labels.forEach((label, at) => {
+      const faint = state.chosen !== null && edges.source[at] !== state.chosen && edges.target[at] !== state.chosen;
+      label.setAttribute("class", `share${edges.directed[at] ? "" : " undirected"}${faint ? " faint" : ""}`);
+      label.toggleAttribute("hidden", !state.shares || state.truth || !isShown(at));
+    });
     for (const node of this.nodes) {
       const variable = Number(node.getAttribute("data-variable"));
       const chosen = variable === state.chosen;
@@ -59,7 +70,9 @@ class Network {
     const faint = state.chosen !== null && !ends.includes(state.chosen);
     const kind = verdict || (directed === "–" ? "undirected" : "");
     element.setAttribute("class", `edge ${kind}${faint ? " faint" : ""}`);
-    element.setAttribute("stroke-width", missing || !edges.partial ? 1.5 : 0.8 + 2.6 * Math.min(1, Math.abs(strength[at])));
+    const scaled = !missing && (state.shares || edges.partial) ? Math.min(1, weight(at)) : null;
+    element.setAttribute("stroke-width", scaled === null ? 1.5 : 0.8 + 2.6 * scaled);
+    element.setAttribute("stroke-opacity", state.shares && scaled !== null ? 0.3 + 0.7 * scaled : 1);
     element.toggleAttribute("hidden", !visible);
     for (const [end, mark] of [["marker-end", "→"], ["marker-start", "←"]]) {
       if (directed === mark) element.setAttribute(end, `url(#head-${kind || "plain"})`); else element.removeAttribute(end);

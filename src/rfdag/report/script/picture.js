@@ -93,7 +93,10 @@ function showLegend() {
   const entries = state.truth
     ? content.verdicts.filter((verdict) => verdict !== MISSING || current === network).map((verdict) => entry(verdictStyle(verdict), verdict))
     : [entry("", current === network ? "causes (arrow)" : "row causes column"), entry("undirected", "undirected")];
-  if (edges.partial) entries.push(make("span", { text: `${current === network ? "wider" : "stronger colour"}: larger partial correlation` }));
+  const stronger = current === network ? "wider" : "stronger colour";
+  if (state.shares) entries.push(make("span", { text: `${stronger}: in more of ${boot.runs} runs` }));
+  else if (edges.partial) entries.push(make("span", { text: `${stronger}: larger partial correlation` }));
+  if (state.shares && !state.truth && current === network && network.labels.length) entries.push(make("span", { text: "98/71: adjacent / this arrow, in % of the runs" }));
   find("legend").replaceChildren(...entries);
 }
 
@@ -105,14 +108,23 @@ function showNeighbourhood() {
   const list = (title, variables) => make("div", {}, [make("h3", { text: `${title} (${variables.length})` }), make("ul", {}, variables.sort((i, j) => place[i] - place[j]).map((variable) => make("li", {}, [link(variable)])))]);
   const close = make("button", { type: "button", text: "Show all again", onclick: () => change({ chosen: null }) });
   panel.replaceChildren(
-    make("p", {}, [make("strong", {}, [named(state.chosen)]), ` · place ${place[state.chosen] + 1} of ${content.order.length}`]),
+    make("p", {}, [make("strong", {}, [named(state.chosen)]), ` · place ${place[state.chosen] + 1} of ${content.order.length}${placesInWords(state.chosen)}`]),
     make("div", { class: "lists" }, [list("Causes", near.parents), list("Effects", near.children), list("Undirected", near.undirected)]), close);
 }
 
 function showThreshold() {
   let visible = 0;
   for (let at = 0; at < count; at++) visible += isShown(at);
-  find("threshold-text").textContent = strength ? `≥ ${figure(state.threshold)}: ${visible} of ${counted(count, "edge")}` : "";
+  find("threshold-text").textContent = weighed() ? `≥ ${figure(state.threshold)}: ${visible} of ${counted(count, "edge")}` : "";
+}
+
+function setSlider() {
+  const slider = find("threshold"), words = edges.partial ? "Least |partial correlation| of an edge that is shown" : "Least |coefficient|";
+  slider.disabled = !weighed();
+  slider.max = state.shares || edges.partial || !strength ? 1 : Math.max(...strength.map(Math.abs));
+  slider.value = state.threshold;
+  find("threshold-name").textContent = state.shares ? "Share of the runs" : "Strength";
+  find("threshold-label").title = state.shares ? "Least share of the runs that have an edge which is shown" : strength ? words : "Strengths are not known for this input.";
 }
 
 function search() {
@@ -165,10 +177,11 @@ function startPicture() {
     const [first] = search();
     if (first !== undefined && first !== state.chosen) choose(first);
   });
-  find("threshold").disabled = !strength;
-  if (!edges.partial && strength) find("threshold").max = Math.max(...strength.map(Math.abs));
+  find("shares-choice").hidden = boot === null;
+  find("show-shares").checked = state.shares;
+  find("show-shares").addEventListener("change", (event) => { change({ shares: event.target.checked, threshold: 0 }); setSlider(); });
+  setSlider();
   find("threshold").addEventListener("input", (event) => change({ threshold: Number(event.target.value) }));
-  find("threshold-label").title = !strength ? "Strengths are not known for this input." : edges.partial ? "Least |partial correlation| of an edge that is shown" : "Least |coefficient|";
   find("truth-choice").hidden = content.truth === null;
   find("show-truth").addEventListener("change", (event) => change({ truth: event.target.checked }));
   find("show-graph").disabled = network === null;

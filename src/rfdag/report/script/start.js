@@ -5,6 +5,7 @@ startPicture();
 startEdges();
 startPlayer();
 showMarkov();
+showBootstrap();
 showTruth();
 showKnowledge();
 showHealth();

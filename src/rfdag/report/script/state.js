@@ -2,9 +2,10 @@
 const edges = content.edges;
 const count = edges.source.length;
 const strength = edges.partial || edges.coefficient;
+const boot = content.bootstrap;
 const place = new Array(content.names.length);
 content.order.forEach((variable, at) => { place[variable] = at; });
-const state = { chosen: null, threshold: 0, truth: false };
+const state = { chosen: null, threshold: 0, truth: false, shares: boot !== null };
 const listeners = [];
 
 // The verdicts on pairs compared with the truth, in their order; styles keep their names whatever the words are.
@@ -15,7 +16,17 @@ const verdictStyle = (verdict) => VERDICT_STYLES[content.verdicts.indexOf(verdic
 // Shown where the page holds only some of the edges.
 const thinned = count < content.edges_in_all ? `This page holds ${count} of ${content.edges_in_all} edges, ${strength ? "the strongest" : "spread evenly"}. ` : "";
 
-const isShown = (at) => !strength || Math.abs(strength[at]) >= state.threshold;
+// What the picture shows of an edge, and the slider filters by: its share of the runs, or its strength.
+const weight = (at) => (state.shares ? boot.adjacent[at] : strength ? Math.abs(strength[at]) : null);
+const weighed = () => state.shares || strength !== null;
+const isShown = (at) => !weighed() || weight(at) >= state.threshold;
+
+// What is known of an edge beside its direction, in words.
+function noteOn(at) {
+  const known = strength ? [figure(strength[at])] : [];
+  if (boot) known.push(`in ${percent(boot.adjacent[at])} of ${boot.runs} runs, this way in ${percent(boot.this_way[at])}`);
+  return known.map((part) => `, ${part}`).join("");
+}
 
 function change(values) {
   Object.assign(state, values);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from rfdag.studies.bench.cells import Cell
     from rfdag.studies.bench.harness import Settings
     from rfdag.studies.bench.tables import Row
+
+NAMES = ("contender", "workload", "group", "environment")
+"""Columns of names that can be typed in again, so that they are shown in full."""
 
 
 def register(app: typer.Typer, reported: Callable[[Callable[..., None]], Callable[..., None]]) -> None:
@@ -169,7 +173,11 @@ def _report(rows: Sequence[Row], cells: Sequence[Cell], settings: Settings, out:
         )
         return
     console = Console()
-    console.print(_drawn(rows))
+    for graphs, of_graphs in groupby(rows, _graphs):
+        if graphs:
+            console.print(f"[bold]{escape(graphs)}[/bold]", highlight=False)
+        console.print(_drawn([_without_graphs(row) for row in of_graphs]), highlight=False)
+        console.print()
     console.print(about, highlight=False)
     for path in files:
         console.print(f"Written: {escape(path)}", highlight=False, soft_wrap=True)
@@ -210,10 +218,23 @@ def _set_up(peers: Path) -> None:
         raise typer.Exit(1)
 
 
+def _graphs(row: Row) -> str:
+    """Return which graphs a row is about, in words; nothing for data of the user's own."""
+    return f"{row['graphs']}; p = {row['p']}, n = {row['n']}" if "graphs" in row else ""
+
+
+def _without_graphs(row: Row) -> Row:
+    return {name: entry for name, entry in row.items() if name not in ("graphs", "p", "n")}
+
+
 def _drawn(rows: Sequence[Row]) -> Table:
+    """Return a table for the terminal; where it is narrow, headings and long texts are wrapped, but no name."""
     from rfdag.studies.bench.tables import shown
 
-    table = Table(*rows[0])
+    table = Table(box=None, pad_edge=True)
+    for name in rows[0]:
+        numbers = all(isinstance(row[name], float | int) or not row[name] for row in rows)
+        table.add_column(name, no_wrap=name in NAMES, justify="right" if numbers else "left", overflow="fold")
     for row in rows:
         table.add_row(*(escape(shown(entry)) for entry in row.values()))
     return table
