@@ -14,6 +14,7 @@ from rich.table import Table
 from rfdag.commands.declared import RUNNING, DeclaredCommand, given_options
 from rfdag.commands.output_files import Places, require_places, write_places
 from rfdag.commands.speech import INTERRUPTED, JsonFlag, escape, print_files, print_json
+from rfdag.commands.standard_input import SOURCES
 from rfdag.errors import DataWarning, NumericalWarning
 from rfdag.wording import counted, edge_price
 
@@ -44,7 +45,7 @@ def register(app: typer.Typer, reported: Callable[[Callable[..., None]], Callabl
 
 def bootstrap(
     ctx: typer.Context,
-    data: Annotated[Path, typer.Argument(help="CSV, TSV, NPY, NPZ, Parquet or Feather file.")],
+    data: Annotated[list[Path], typer.Argument(help=SOURCES, allow_dash=True)],
     runs: Annotated[int, typer.Option(help="How many times rows are drawn.")] = 200,
     threshold: Annotated[float, typer.Option(help="Least frequency of an edge of the consensus.")] = 0.5,
     knowledge: Annotated[Path | None, typer.Option(help="Prior knowledge: Tetrad's /knowledge text, or JSON.")] = None,
@@ -71,32 +72,35 @@ def bootstrap(
     import rfdag
     from rfdag.bootstrapping.consensus import require_threshold
     from rfdag.bootstrapping.runs import JOURNAL
+    from rfdag.commands.standard_input import on_disk
     from rfdag.report.rerun import Given
     from rfdag.runtime.workers import Workers
 
     require_threshold(threshold)
     places = Places(out, report, plot)
     require_places(places, (*FILES, JOURNAL))
-    try:
-        with Workers(n_jobs, dask).ready(), warnings.catch_warnings():
-            warnings.simplefilter("ignore", NumericalWarning)
-            warnings.simplefilter("ignore", DataWarning)
-            found = rfdag.bootstrap(
-                data,
-                runs,
-                knowledge=knowledge,
-                n_jobs=None if dask else n_jobs,
-                out=out,
-                progress=False if as_json else None,
-                **given_options(ctx),
-            )
-    except KeyboardInterrupt:
-        _tell_stopped(out)
-        raise typer.Exit(INTERRUPTED) from None
+    given = Given(data, out, report, knowledge, plot=plot, threshold=None if plot is None else threshold)
+    with on_disk(data) as paths:
+        source = paths if len(paths) > 1 else paths[0]
+        try:
+            with Workers(n_jobs, dask).ready(), warnings.catch_warnings():
+                warnings.simplefilter("ignore", NumericalWarning)
+                warnings.simplefilter("ignore", DataWarning)
+                found = rfdag.bootstrap(
+                    source,
+                    runs,
+                    knowledge=knowledge,
+                    n_jobs=None if dask else n_jobs,
+                    out=out,
+                    progress=False if as_json else None,
+                    **given_options(ctx),
+                )
+        except KeyboardInterrupt:
+            _tell_stopped(out)
+            raise typer.Exit(INTERRUPTED) from None
+        page = None if report is None else _page(found, source, given, show=not as_json)
     consensus = found.consensus(threshold)
     edges = _edges(found, consensus)
-    given = Given([data], out, report, knowledge, plot=plot, threshold=None if plot is None else threshold)
-    page = None if report is None else _page(found, given, show=not as_json)
     picture = None if plot is None else _picture(found, plot, threshold)
     files = write_places(places, _texts(found, edges) if out is not None else {}, page, picture)
     if as_json:
@@ -128,12 +132,12 @@ def _texts(found: Bootstrap, edges: Sequence[Sequence[Any]]) -> dict[str, str]:
     return dict(zip(FILES, texts, strict=True))
 
 
-def _page(found: Bootstrap, given: Given, *, show: bool) -> str:
+def _page(found: Bootstrap, source: Any, given: Given, *, show: bool) -> str:
     from rfdag.report.page import report_text
 
     form = found.result.settings.description
     progress = None if show else False
-    return report_text(found.result, data=given.data[0], form=form, given=given, progress=progress, bootstrap=found)
+    return report_text(found.result, data=source, form=form, given=given, progress=progress, bootstrap=found)
 
 
 def _picture(found: Bootstrap, path: Path, threshold: float) -> bytes:

@@ -15,6 +15,7 @@ from rfdag.commands.declared import RUNNING, DeclaredCommand, given_options
 from rfdag.commands.graph_files import GraphFile, dag_over, read_dag
 from rfdag.commands.output_files import Places, require_places, write_places
 from rfdag.commands.speech import JsonFlag, print_json, printable, spelling
+from rfdag.commands.standard_input import SOURCES
 from rfdag.errors import DataWarning, NumericalWarning, OptionError
 
 if TYPE_CHECKING:
@@ -36,13 +37,7 @@ def learn(
     ctx: typer.Context,
     data: Annotated[
         list[Path],
-        typer.Argument(
-            help=(
-                "CSV, TSV, Excel, Parquet, Feather, NPY or NPZ file, a folder, several files with the same columns, or "
-                "- for standard input."
-            ),
-            allow_dash=True,
-        ),
+        typer.Argument(help=SOURCES, allow_dash=True),
     ],
     knowledge: Annotated[Path | None, typer.Option(help="Prior knowledge: Tetrad's /knowledge text, or JSON.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the result's files, made if need be.")] = None,

@@ -33,7 +33,7 @@ def next_steps(result: Result, given: Given) -> list[Step]:
     else:
         steps.append(Step("Look closer", "the same command with --report FILE.html"))
     carried = result.settings.given().keys().isdisjoint(BootstrapCommand.without)
-    if result.input == "data" and len(given.data) == 1 and given.data[0] != DASH and result.edges and carried:
+    if result.input == "data" and DASH not in given.data and result.edges and carried:
         steps.append(Step("How sure?", _bootstrap(result, given)))
     kept = len(result.names) <= SAVE_MOMENTS_UP_TO if given.moments is None else given.moments
     if given.out is not None and result.moments is not None and kept:
@@ -61,4 +61,5 @@ def _bootstrap(result: Result, given: Given) -> str:
     if given.knowledge is not None:
         options += ["--knowledge", path_word(str(given.knowledge))]
     place = Path("bootstrap") if given.out is None else given.out / "bootstrap"
-    return command_line("bootstrap", [path_word(str(given.data[0]))], [*options, "--out", path_word(str(place))])
+    paths = [path_word(str(path)) for path in given.data]
+    return command_line("bootstrap", paths, [*options, "--out", path_word(str(place))])

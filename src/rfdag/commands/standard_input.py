@@ -11,6 +11,12 @@ from rfdag.errors import DataError, OptionError
 
 DASH = Path("-")
 
+SOURCES = (
+    "CSV, TSV, Excel, Parquet, Feather, NPY or NPZ file, a folder, several files with the same columns, or - for "
+    "standard input."
+)
+"""What the commands that learn take, for their help."""
+
 
 @contextmanager
 def on_disk(paths: Sequence[Path]) -> Iterator[list[Path]]:

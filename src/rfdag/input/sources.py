@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-
 from rfdag.errors import FileError, OptionError, keyword, listed
 from rfdag.input import arrow
 from rfdag.input import dask as partitions
 from rfdag.input.arrays import read_npy, read_npz
-from rfdag.input.columns import Account
 from rfdag.input.delimited import TextFile
 from rfdag.input.description import Description
 from rfdag.input.excel import ENDINGS as EXCEL
@@ -24,6 +21,7 @@ from rfdag.input.files import reading
 from rfdag.input.frames import from_array, from_frame, is_frame
 from rfdag.input.packing import is_packed, kind_of
 from rfdag.input.pieces import File, Piece, Pieces
+from rfdag.input.several import shared_columns, together, whole
 from rfdag.input.spooling import spooled
 from rfdag.input.table import Stream, Table
 from rfdag.input.text import read_text
@@ -244,7 +242,7 @@ class OpenFiles:
         if isinstance(content, str):
             content = content.encode()
         with spooled(content, "The input") as path:
-            return _in_memory(open_source(path, form, threads))._replace(origin="The input")
+            return whole(open_source(path, form, threads))._replace(origin="The input")
 
 
 class FilesInPieces:
@@ -260,9 +258,8 @@ class FilesInPieces:
     def open(self, source: Any, form: Description, threads: int) -> Table | Stream:
         """Return the rows of all files, one after the other."""
         paths = files_of(source)
-        whole = [kind_of(path) in (*TEXT, *EXCEL, *ARRAYS) and not _is_large_text(path) for path in paths]
-        if all(whole):
-            return _together([open_source(path, form, threads) for path in paths], list(map(str, paths)), form)
+        if all(kind_of(path) in (*TEXT, *EXCEL, *ARRAYS) and not _is_large_text(path) for path in paths):
+            return together([open_source(path, form, threads) for path in paths], list(map(str, paths)), form)
         return _in_pieces(paths, form)
 
 
@@ -275,7 +272,7 @@ class SeveralFrames:
 
     def open(self, source: Any, form: Description, threads: int) -> Table:
         """Return the rows of all frames, one after the other."""
-        return _together([from_frame(frame) for frame in source], [f"frame {at}" for at in range(len(source))], form)
+        return together([from_frame(frame) for frame in source], [f"frame {at}" for at in range(len(source))], form)
 
 
 READERS: list[Reader] = [
@@ -363,7 +360,7 @@ def _in_pieces(paths: list[Path], form: Description) -> Pieces:
     """Return the rows of several files, one after the other, as one stream."""
     files = [_open_file(path, form) for path in paths]
     first = files[0]
-    names = _shared([file.names for file in files], [str(file.path) for file in files], form)
+    names = shared_columns([file.names for file in files], [str(file.path) for file in files], form)
     counts = [file.rows for file in files]
     nulls = [file.nulls() for file in files]
     words: dict[Any, Words] = {}
@@ -385,51 +382,3 @@ def _in_pieces(paths: list[Path], form: Description) -> Pieces:
         words={at: words[name] for at, name in enumerate(names) if name in words},
         origin=str(first.path) if len(files) == 1 else "The table",
     )
-
-
-def _in_memory(rows: Table | Stream) -> Table:
-    """Return a small stream as a table."""
-    if isinstance(rows, Table):
-        return rows
-    numbers = [at for at in range(len(rows.names)) if at not in rows.words]
-    parts = rows.only(numbers).fold(lambda block: [np.array(block)], lambda one, other: one + other)
-    read = np.concatenate(parts)
-    values = np.full((len(read), len(rows.names)), np.nan)
-    values[:, numbers] = read
-    return Table(values, rows.names, rows.words, account=rows.account, origin=rows.origin)
-
-
-def _together(opened: Iterable[Table | Stream], called: Sequence[str], form: Description) -> Table:
-    """Return the rows of several tables with the same columns, one after the other."""
-    tables = [_in_memory(rows) for rows in opened]
-    if len(tables) == 1:
-        return tables[0]
-    names = _shared([table.names for table in tables], called, form)
-    tables = [table.only([table.names.index(name) for name in names]) for table in tables]
-    words: dict[int, Words] = {}
-    for table in tables:
-        words |= {at: each._replace(cells=None) for at, each in table.words.items()}
-    left_out = dict.fromkeys(column for table in tables for column in table.account.left_out)
-    remarks = dict.fromkeys(remark for table in tables for remark in table.account.remarks)
-    values = np.concatenate([table.values for table in tables])
-    return Table(values, names, words, account=Account(tuple(left_out), tuple(remarks)))
-
-
-def _shared(every: Sequence[Sequence[Any]], called: Sequence[str], form: Description) -> tuple[Any, ...]:
-    """Return the columns of several tables; raise if they differ and the user does not say which to use."""
-    first, *others = every
-    shared = tuple(name for name in first if all(name in set(names) for names in others))
-    if form.columns is not None:
-        return shared
-    for names, there in zip(others, called[1:], strict=True):
-        lacking = [name for name in first if name not in set(names)]
-        extra = [name for name in names if name not in set(first)]
-        if lacking or extra:
-            differences = [f"lacks {listed(lacking)}"] if lacking else []
-            differences += [f"has {listed(extra)} besides"] if extra else []
-            use = f"Pass {keyword('columns', list(shared))} to use those that all have, or name" if shared else "Name"
-            raise FileError(
-                f"The files do not have the same columns: {there} {' and '.join(differences)}, compared with "
-                f"{called[0]}. {use} the files that belong together."
-            )
-    return tuple(first)
