@@ -32,8 +32,8 @@ class Plotting:
         ----------
         kind
             "graph": nodes in layers from left to right, every cause left of its effects; arrows where the direction is
-            known, dashed lines for edges that the equivalence class leaves undirected. "matrix": the same as a heat map
-            in causal order, for any number of variables. "order": the place of every variable, and the places it may
+            compelled, dashed lines for edges that the equivalence class leaves undirected, and dotted ones, up to 500
+            variables, for `close_calls`. "matrix": directions as a heat map in causal order, for any number of variables. "order": the place of every variable, and the places it may
             have. "trace": the scores R, F and D at each step of the elimination. "truth": right, missing, extra and
             reversed edges. "auto": "truth" or "order" if ``truth`` or ``ranks`` is given, else a graph up to 100
             variables and a matrix above. Other kinds can be added to `rfdag.plots.kinds.PLOTS`.
