@@ -60,7 +60,7 @@ def content_of(
         "advice": advice_on_directions(result),
         "undirected_in_all": int((result.cpdag == 2).sum()) // 2,
         "drawing": drawing(result, edges["source"], edges["target"], missing) if drawn else None,
-        "playback": playback(result.trace, result.method.refining),
+        "playback": playback(result),
         "knowledge": _knowledge(result),
         "markov": local_markov(result),
         "truth": compared,

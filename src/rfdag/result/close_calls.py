@@ -83,7 +83,7 @@ def _close_calls(result: Result) -> list[CloseCall]:
     required = set(map(tuple, constraints.required_edges.tolist())) if constraints else set()
     free = np.array([ends not in required for ends in zip(sources.tolist(), targets.tolist(), strict=True)])
     directed = np.array([edge.directed for edge in result.edges])
-    removal = np.where(free, [edge.gain for edge in result.edges], np.inf)
+    removal = np.where(free, np.array([edge.gain for edge in result.edges], np.float64), np.inf)
     reversal = np.full(len(removal), np.inf)
     if result.moments is not None:
         close = _without_one(result.dag, removal), _reversed(result, directed & free, constraints)

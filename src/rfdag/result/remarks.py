@@ -21,9 +21,7 @@ NAMED = 3
 """Close calls that a summary names; the rest are counted."""
 FEW = 3
 """Undirected edges from which advice is given."""
-MARK_EXPLAINED = (
-    f"{MARK} close call: a graph whose BIC is worse by less than {CLOSE:g} lacks this edge or its direction"
-)
+MARK_EXPLAINED = f"{MARK} close call: a graph with a BIC worse by less than {CLOSE:g} lacks this edge or its direction"
 
 
 def marked(result: Result) -> dict[tuple[Hashable, Hashable], CloseCall]:

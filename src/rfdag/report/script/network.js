@@ -25,7 +25,8 @@ class Network {
   edge(path, at) {
     const found = at < count, [source, target] = found ? [edges.source[at], edges.target[at]] : content.truth.missing[at - count];
     const arrow = found ? (edges.directed[at] ? "→" : "–") : missingMarks[at - count];
-    const note = found ? (strength ? `, ${figure(strength[at])}` : "") : `, ${MISSING}`;
+    const close = found && edges.close && edges.close[at] ? `; close call: ${edges.close[at][0]}, ${figure(edges.close[at][1])}` : "";
+    const note = found ? (strength ? `, ${figure(strength[at])}` : "") + close : `, ${MISSING}`;
     return draw("path", { d: path }, [draw("title", { text: `${nameOf(source)} ${arrow} ${nameOf(target)}${note}` })]);
   }
 
@@ -58,7 +59,8 @@ class Network {
     const directed = missing ? missingMarks[at - count] : edges.directed[at] ? "→" : "–";
     const faint = state.chosen !== null && !ends.includes(state.chosen);
     const kind = verdict || (directed === "–" ? "undirected" : "");
-    element.setAttribute("class", `edge ${kind}${faint ? " faint" : ""}`);
+    const close = !verdict && !missing && edges.close && edges.close[at] ? " close" : "";
+    element.setAttribute("class", `edge ${kind}${close}${faint ? " faint" : ""}`);
     element.setAttribute("stroke-width", missing || !edges.partial ? 1.5 : 0.8 + 2.6 * Math.min(1, Math.abs(strength[at])));
     element.toggleAttribute("hidden", !visible);
     for (const [end, mark] of [["marker-end", "→"], ["marker-start", "←"]]) {
