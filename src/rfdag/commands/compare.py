@@ -63,9 +63,9 @@ def notes_on(scores: Mapping[str, float]) -> list[str]:
     far = [name for name in ("sid", "ancestor_aid") if scores[name] > 0]
     if scores["shd"] == 0 and far:
         notes.append(
-            f"The two DAGs are Markov equivalent (shd 0): they imply the same independences, and observed data cannot "
-            f"tell them apart. {' and '.join(far)} compare the DAGs themselves, in which edges that the class leaves "
-            f"undirected point different ways, and so predict different interventions."
+            "The two DAGs are Markov equivalent (shd 0): they imply the same independences, by which data without "
+            f"interventions cannot tell them apart. {' and '.join(far)} compare the DAGs themselves, in which edges "
+            "that the class leaves undirected point different ways, and so predict different interventions."
         )
     if scores["shd"] > 0 and not far:
         notes.append(
@@ -74,9 +74,7 @@ def notes_on(scores: Mapping[str, float]) -> list[str]:
         )
     undefined = [name for name, value in scores.items() if math.isnan(value)]
     if undefined:
-        notes.append(
-            f"nan ({', '.join(undefined)}): there is nothing to count, such as no compelled edge in the truth."
-        )
+        notes.append(f"nan ({', '.join(undefined)}): nothing to count, such as no compelled edge in the truth.")
     return notes
 
 

@@ -70,7 +70,7 @@ class Judging:
         >>> sem = rfdag.simulate.linear_sem([[0, 0, 1], [0, 0, 1], [0, 0, 0]], rng=1, weights=(0.3, 0.3))
         >>> result = rfdag.learn(rfdag.simulate.sample(sem, 150, rng=4), names=["rain", "sprinkler", "wet"])
         >>> [(call.source, call.target, call.change, round(call.cost, 1)) for call in result.close_calls]
-        []
+        [('rain', 'wet', 'reversal', 5.7), ('sprinkler', 'wet', 'reversal', 5.7)]
         """
         return tuple(_close_calls(self))  # type: ignore[arg-type]
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rfdag.result.result import Result
 
 ARROW, COMMA = " → ", ", "
-MEANING = "causes first; → is a compelled arrow, a comma none"
+MEANING = "causes first, → where compelled"
 """What an order means, for its title."""
 
 
@@ -23,9 +23,9 @@ def order_in_words(result: Result, limit: int, shown: Callable[[Hashable], str] 
 
     >>> import rfdag
     >>> order_in_words(rfdag.learn([[0, 0, 1], [0, 0, 1], [0, 0, 0]], input="dag", names=["a", "b", "c"]), 10)
-    'a, b → c'
+    'b, a → c'
     >>> order_in_words(rfdag.learn([[0, 1], [0, 0]], input="dag", names=["a", "b"]), 10)
-    'a, b'
+    'b, a'
     """
     places = result.causal_order[:limit]
     compelled = entries_at(result.cpdag, places[:-1], places[1:]) == 1

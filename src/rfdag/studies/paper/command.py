@@ -53,9 +53,7 @@ def reproduce(
     ] = None,
     quick: Annotated[
         bool,
-        typer.Option(
-            "--quick", help="Fewer graphs and sizes: all figures in minutes, often too few to decide a claim."
-        ),
+        typer.Option("--quick", help="Fewer graphs and sizes: all figures in minutes, maybe too few to decide."),
     ] = False,
     graphs: Annotated[
         int | None, typer.Option(help="Graphs for each point; each figure has its own number.", min=1)

@@ -14,8 +14,8 @@ from rfdag.studies.paper.study import Claim, Row, Scope, Study
 from rfdag.version import own_version
 
 TOO_SMALL = (
-    "From a quick run, which may be too small to decide: with so few graphs and sizes, a claim can hold or fail by chance. "
-    "Run it without --quick before you conclude anything."
+    "From a quick run, which may be too small to decide: with so few graphs and sizes, a claim can hold or fail by "
+    "chance. Run it without --quick before you conclude anything."
 )
 VERDICTS = {True: "held", False: "**did not hold**", None: "cannot tell"}
 RESOLUTION = 150
