@@ -226,7 +226,12 @@ def _effect(effect: Effect) -> str:
         parts = [adjusted, _units(effect)]
     if effect.possible is None:
         return cell(title, *parts)
-    return cell(f"{title} in this DAG", *parts, line(f"{in_one_dag(effect.possible)}."), *_range(effect.possible))
+    return cell(
+        f"{title} in this DAG",
+        *parts,
+        line(f"{in_one_dag(effect.possible)}.".replace("-", "−")),
+        *_range(effect.possible),
+    )
 
 
 @view.register
