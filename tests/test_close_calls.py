@@ -43,6 +43,11 @@ def larger():
 
 
 @pytest.fixture(scope="module")
+def cars():
+    return rfdag.learn(rfdag.datasets.auto_mpg_path())
+
+
+@pytest.fixture(scope="module")
 def chain():
     dag = np.eye(5, k=1, dtype=np.int8)
     return rfdag.learn(sample(linear_sem(dag, rng=1, weights=(0.8, 0.9)), 500, rng=1), names=list("abcde"))
@@ -152,6 +157,31 @@ def test_knowledge_rules_alternatives_out(weak):
     assert ("rain", "wet") not in {(call.source, call.target) for call in later.close_calls}
 
 
+def test_what_is_required_cannot_be_removed():
+    """No data speak for this edge, so that a graph without it is better; but it must stay."""
+    rows = np.random.default_rng(1).normal(size=(100, 3))
+    result = rfdag.learn(rows, names=NAMES, knowledge={"required": [("rain", "wet")]})
+    assert result.edges[0].gain < 0
+    assert result.close_calls == ()
+
+
+@pytest.mark.parametrize(("cause", "other"), [("rain", "sprinkler"), ("sprinkler", "rain")])
+def test_a_forbidden_reversal_is_no_close_call(cause, other, weak):
+    known = rfdag.Knowledge(forbidden=[("wet", cause)])
+    informed = rfdag.learn(rows_of(COLLIDER, 150, 4), names=NAMES, knowledge=known)
+    assert [(call.source, call.target) for call in informed.close_calls] == [(other, "wet")]
+    reversing = Reversing(COLLIDER, weak.moments.local(), 10.0, known.constraints(NAMES))
+    assert reversing.reverse(NAMES.index(cause), 2) is None
+    assert reversing.reverse(NAMES.index(other), 2) is not None
+
+
+def test_cars_have_close_calls_among_directed_edges_alone(cars):
+    directed = {(edge.source, edge.target): edge.directed for edge in cars.edges}
+    assert not all(directed.values())
+    assert ("mpg", "origin") in [call[:2] for call in cars.close_calls]
+    assert all(directed[call[:2]] for call in cars.close_calls if call.change == "reversal")
+
+
 def test_there_are_none_without_a_score(weak):
     rows = rows_of(COLLIDER, 150, 4)
     assert rfdag.learn(COLLIDER, input="dag").close_calls == ()
@@ -202,7 +232,7 @@ def test_more_variables_than_can_be_looked_at_have_no_marks(weak, monkeypatch):
     assert "close calls" not in str(weak)
 
 
-def test_knowledge_is_suggested_where_most_edges_are_undirected(chain, weak):
+def test_knowledge_is_suggested_where_most_edges_are_undirected(chain, weak, cars):
     advice = advice_on_directions(chain)
     assert advice.startswith("4 of 4 edges could point either way")
     assert "knowledge=" in advice
@@ -210,6 +240,8 @@ def test_knowledge_is_suggested_where_most_edges_are_undirected(chain, weak):
     assert str(advice) in str(chain)
     assert "could point either way. What" in view(chain)
     assert advice_on_directions(weak) is None
+    assert (cars.cpdag == 2).sum() == 2 * 4
+    assert advice_on_directions(cars) is None
     pair = rfdag.learn(rows_of(np.array([[0, 1], [0, 0]]), 200, 1, (0.9, 0.9)))
     assert (pair.cpdag == 2).any()
     assert advice_on_directions(pair) is None

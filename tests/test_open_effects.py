@@ -15,10 +15,10 @@ from typer.testing import CliRunner
 import rfdag
 from fitted import exact, of_rows
 from rfdag.cli import app
-from rfdag.effects import is_identified
+from rfdag.effects import is_identified, possible_parents
 from rfdag.effects.lines import signed
 from rfdag.errors import EquivalenceWarning
-from rfdag.graphs import cpdag
+from rfdag.graphs import cpdag, markov_equivalent
 from rfdag.notebooks import view
 from rfdag.simulate import linear_sem, sample
 from strategies import dags
@@ -56,6 +56,27 @@ def test_it_warns_if_and_only_if_the_dags_of_the_class_disagree(dag, seed):
         if disagree:
             assert raised[0].category is EquivalenceWarning
             assert (found.possible.low, found.possible.high) == pytest.approx((min(effects), max(effects)), abs=1e-8)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 12), st.integers(0, 1000))
+def test_every_set_of_parents_comes_with_a_dag_of_the_class(p, seed):
+    """On trees in any numbering, with some triangles: all edges are undirected."""
+    generator = np.random.default_rng(seed)
+    numbers, dag = generator.permutation(p), np.zeros((p, p), np.int8)
+    for node in range(1, p):
+        first = int(generator.integers(node))
+        joined = [first, *np.flatnonzero(dag[:, numbers[first]])[: int(generator.integers(2))].tolist()]
+        dag[numbers[first], numbers[node]] = 1
+        dag[joined[1:], numbers[node]] = 1
+    found_class = cpdag(dag)
+    assert not (found_class == 1).any()
+    for node in range(p):
+        sets = list(possible_parents(dag, found_class, node))
+        assert sets
+        for parents, member in sets:
+            assert np.flatnonzero(member[:, node]).tolist() == parents
+            assert markov_equivalent(member, dag)
 
 
 def test_the_warning_states_the_range_and_points_at_the_caller():
