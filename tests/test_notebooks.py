@@ -101,8 +101,11 @@ def test_a_result_has_order_graph_strongest_edges_and_knowledge(cars):
     heads = [attributes for tag, attributes in page.tags if tag == "path" and attributes["fill"] != "none"]
     assert len(heads) == sum(edge.directed for edge in cars.edges)
     titles = re.findall(r"<title>(.*?)</title>", cars._repr_html_())
+    close = {call[:2] for call in cars.close_calls}
+    assert 0 < len(close) < len(cars.edges)
     assert sorted(titles) == sorted(
-        f"{edge.source} {'→' if edge.directed else '–'} {edge.target}" for edge in cars.edges
+        f"{edge.source} {'→' if edge.directed else '–'} {edge.target}{' (close call)' * (edge[:2] in close)}"
+        for edge in cars.edges
     )
 
 

@@ -88,7 +88,7 @@ def test_the_warning_states_the_range_and_points_at_the_caller():
     assert raised[0].filename == __file__
     every = result.effect_range("age", "pay")
     assert found.possible == every
-    assert f"ranges from {signed(every.low)} to {signed(every.high)};" in str(raised[0].message)
+    assert f"ranges from {signed(every.low)} to {signed(every.high)}, adjusted" in str(raised[0].message)
     assert "knowledge=" in str(raised[0].message)
 
 

@@ -14,7 +14,6 @@ from rich.table import Table
 
 from rfdag.commands import completion
 from rfdag.commands.speech import JsonFlag, escape, print_json
-from rfdag.effects.lines import caveats, figures, headings, in_one_dag, span_of, together
 from rfdag.errors import EquivalenceWarning, OptionError
 
 if TYPE_CHECKING:
@@ -53,6 +52,7 @@ def effect(
 
     Where the equivalence class leaves the effect open, all possible effects are printed.
     """
+    from rfdag.effects.lines import caveats, figures, in_one_dag, span_of, together
     from rfdag.result import load
 
     if over_class and single:
@@ -92,6 +92,8 @@ def _tell(
     console: Console, result: Result, rows: Sequence[tuple[Sequence[Hashable], Effect]], first: str, where: str
 ) -> None:
     """Print a title and a table of effects, each with what it is adjusted for."""
+    from rfdag.effects.lines import figures, headings
+
     effect = rows[0][1]
     cause, outcome = escape(effect.cause), escape(effect.outcome)
     console.print(

@@ -130,7 +130,10 @@ def effect(
         if possible.high - possible.low <= ROUNDING * max(abs(possible.low), abs(possible.high)):
             return found
         found = found._replace(possible=possible)
-        several = f"ranges from {span_of(possible)}; see effect_range({cause!r}, {outcome!r})"
+        several = (
+            f"ranges from {span_of(possible)}, adjusted for the parents of the cause; see "
+            f"effect_range({cause!r}, {outcome!r})"
+        )
     # Two levels up is the caller of the result's method.
     warnings.warn(
         Message(

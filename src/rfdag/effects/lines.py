@@ -38,7 +38,10 @@ def effect_text(effect: Effect) -> str:
 
 def in_one_dag(possible: EffectRange) -> str:
     """Return what stands beside a single effect where the class leaves others possible."""
-    return f"This holds in the DAG that was found; over its equivalence class it is {span_of(possible)}"
+    return (
+        f"This holds in the DAG that was found; over its equivalence class it is {span_of(possible)}, adjusted for the "
+        "parents of the cause"
+    )
 
 
 def span_of(possible: EffectRange) -> str:

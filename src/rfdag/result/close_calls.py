@@ -37,7 +37,7 @@ class CloseCall(NamedTuple):
 
     ``change`` is "removal" if the two variables are not adjacent in that graph, and "reversal" if they are, but its
     equivalence class does not compel the arrow: it points the other way or is undirected. ``cost`` is by how many units
-    the BIC of that graph is worse.
+    the BIC of that graph is worse; below 0 it is better, and the search has missed it.
     """
 
     source: Hashable

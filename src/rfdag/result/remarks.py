@@ -39,7 +39,7 @@ def close_calls_in_words(result: Result, shown: Callable[[Hashable], str] = str)
     directed = {(edge.source, edge.target): edge.directed for edge in result.edges}
     named = [
         f"{shown(call.source)} {'→' if directed[call.source, call.target] else '–'} {shown(call.target)} "
-        f"({call.change}, {call.cost:.1f})"
+        f"({call.change}, {round(call.cost, 1) + 0.0:.1f})"
         for call in calls[:NAMED]
     ]
     hang = "hangs" if len(calls) == 1 else "hang"
