@@ -109,7 +109,7 @@ def read(terminal):
 def test_first_causes_and_last_effects(shown):
     head, lines = summary_of(shown(collider()))
     assert "Causal order" in head
-    assert lines["Edges"] == "3: 3 directed, 0 could point either way"
+    assert lines["Edges"] == "3: 3 compelled, 0 could point either way"
     assert set(lines["First"].replace(",", " ").split()) == {"causes", "a", "b"}
     assert lines["Last"] == "effects  d"
     assert "Unconnected" not in lines
@@ -118,7 +118,7 @@ def test_first_causes_and_last_effects(shown):
 def test_open_directions_leave_causes_and_effects_open(shown):
     chain = rfdag.learn([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0], [0, 0, 0, 0]], input="dag", names=list("abcd"))
     _, lines = summary_of(shown(chain))
-    assert lines["Edges"] == "2: 0 directed, 2 could point either way"
+    assert lines["Edges"] == "2: 0 compelled, 2 could point either way"
     assert not {"First", "Last"} & set(lines)
     assert lines["Unconnected"] == "d"
     assert "exact input" in lines["Run"]
@@ -273,3 +273,36 @@ def test_names_that_cannot_be_typed_are_not_suggested():
     steps = dict(next_steps(collider(["a\x1b[31m", "b\n", "c\r", "d\x07"]), given(out=Path("out"))))
     assert "How large?" not in steps
     assert "How sure?" in steps
+
+
+def test_close_calls_and_advice_are_in_table_and_summary(shown):
+    rows = sample(linear_sem([[0, 0, 1], [0, 0, 1], [0, 0, 0]], rng=1, weights=(0.3, 0.3)), 150, rng=4)
+    weak = rfdag.learn(rows, names=["rain", "sprinkler", "wet"])
+    head, lines = summary_of(shown(weak, width=100))
+    assert head.count("→ ≈") == 2
+    assert "≈ close call" in head
+    assert lines["Close"].startswith("calls   2 edges hang on less than 6 BIC units")
+    assert "Directions" not in lines
+    head, lines = summary_of(shown(collider()))
+    assert "≈" not in head
+    assert "Close" not in lines
+    chain = sample(linear_sem(np.eye(5, k=1), rng=1, weights=(0.8, 0.9)), 500, rng=1)
+    text = shown(rfdag.learn(chain))
+    assert "4 of 4 edges could point either way" in summary_of(text)[1]["Directions"]
+    assert ", ".join(map(str, rfdag.learn(chain).order)) in text
+
+
+def test_advice_is_spelled_for_the_command_line(tmp_path):
+    chain = sample(linear_sem(np.eye(5, k=1), rng=1, weights=(0.8, 0.9)), 500, rng=1)
+    np.savetxt(tmp_path / "data.csv", chain, delimiter=",", header="a,b,c,d,e", comments="")
+    done = CliRunner().invoke(app, ["learn", str(tmp_path / "data.csv")])
+    assert done.exit_code == 0
+    assert "pass --knowledge …" in " ".join(done.stdout.split())
+    assert "→" not in done.stdout[done.stdout.index("\n", done.stdout.index("Causal order")) :]
+
+
+def test_the_effect_along_a_compelled_arrow_is_suggested(tmp_path):
+    result = collider()
+    steps = dict(next_steps(result, given(out=Path("out"))))
+    cause, outcome = steps["How large?"].split()[-2:]
+    assert result.effect(cause, outcome).possible is None

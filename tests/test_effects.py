@@ -16,13 +16,15 @@ from typer.testing import CliRunner
 import rfdag
 from fitted import exact, fitted, of_rows
 from rfdag.cli import app
-from rfdag.effects import adjustment_set, possible_parents
+from rfdag.effects import Effect, adjustment_set, possible_parents
+from rfdag.effects.lines import signed
 from rfdag.errors import DataError, GraphError, OptionError
 from rfdag.evidence.moments import Moments
 from rfdag.graphs import cpdag
 from rfdag.simulate import linear_sem, random_dag, sample
 from strategies import dags
 
+pytestmark = pytest.mark.filterwarnings("ignore::rfdag.errors.EquivalenceWarning")
 NAMES = tuple("abcdef")
 DAG = random_dag(6, 0.6, rng=11)
 
@@ -82,7 +84,7 @@ def test_exact_moments_give_the_true_effect(dag, seed):
             found = result.effect(x, y, adjustment=method)
             assert found.estimate == pytest.approx(truth[x, y], abs=1e-8)
             if truth[x, y] == 0:
-                assert found == (x, y, 0.0, 0.0, 0.0, 0.0, 0.95, (), "data")
+                assert found[:9] == (x, y, 0.0, 0.0, 0.0, 0.0, 0.95, (), "data")
             elif y in nx.descendants(nx.DiGraph(dag), x):
                 assert found.standard_error is None
 
@@ -249,7 +251,7 @@ def test_all_intervals_together():
         assert len(set(intervals)) > 1
         assert (found.lowest, found.highest) == (min(low for low, _ in intervals), max(high for _, high in intervals))
         assert found.lowest < found.low or found.high < found.highest
-        assert f"All intervals together: {found.lowest:+.4g} to {found.highest:+.4g}" in str(found)
+        assert f"All intervals together: {signed(found.lowest)} to {signed(found.highest)}" in str(found)
     known = exact(sem).effect_range(1, 2)
     assert (known.lowest, known.highest) == (known.low, known.high)
     assert "All intervals" not in str(known)
@@ -319,8 +321,7 @@ def test_command(saved):
     assert {tuple(each["parents"]): each["estimate"] for each in possible} == expected
     single = json.loads(run(app, ["effect", str(saved / "r.json"), "a", "3", "--json"]).stdout)
     assert single["estimate"] == result.effect("a", 3).estimate
-    keys = {"cause", "outcome", "estimate", "standard_error", "low", "high", "level", "adjustment", "units"}
-    assert set(single) == keys
+    assert set(single) == {*Effect._fields, "open", "range"}
     assert single["units"] == "standardised"
     words = run(app, ["effect", str(saved / "r.json"), "b [x]", "a", "--range"])
     assert words.exit_code == 0
@@ -329,7 +330,7 @@ def test_command(saved):
     assert "in standard deviations" in words.stdout
     every = result.effect_range("b [x]", "a")
     assert len(every.possible) > 1
-    assert f"All intervals together: {every.lowest:+.4g} to {every.highest:+.4g}" in words.stdout
+    assert f"All intervals together: {signed(every.lowest)} to {signed(every.highest)}" in words.stdout
     assert run(app, ["effect", str(saved / "r.json"), "a", "3", "--adjustment", "parents"]).exit_code == 0
 
 
@@ -348,7 +349,7 @@ def test_effects_are_printed_as_tables():
     result = of_rows(DAG, rows, ["a", "b", "c", "d", "e", "f"])
     source, target = (result.names[at] for at in np.argwhere(DAG)[0])
     found = result.effect(source, target)
-    title, heading, row, caveat = str(found).splitlines()
+    title, heading, row, caveat = str(found._replace(possible=None)).splitlines()
     assert title == f"Total effect of {source} on {target}"
     assert heading.split()[:2] == ["adjusted", "for"]
     assert heading.endswith("95% interval")
@@ -364,7 +365,7 @@ def test_effects_are_printed_as_tables():
     assert len(possible.possible) > 1
     for each, line in zip(possible.possible, printed, strict=False):
         assert line.startswith(", ".join(each.parents) or "nothing")
-        assert f"{each.effect.estimate:+.4g}" in line
+        assert signed(each.effect.estimate) in line
     exact = rfdag.learn(np.linalg.inv(np.cov(rows, rowvar=False)), input="precision", method="rfd")
     assert len(str(exact.effect_range(*exact.order[:2])).splitlines()) > 2
     assert "exact input" in str(exact.effect_range(*exact.order[:2]))

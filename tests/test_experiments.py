@@ -19,6 +19,7 @@ from rfdag.runtime import workers
 from rfdag.runtime.journal import Journal
 from rfdag.runtime.workers import Workers
 from rfdag.studies.paper import catalogue
+from rfdag.studies.paper.pages import TOO_SMALL
 from rfdag.studies.paper.running import Run
 from rfdag.studies.paper.study import Scope
 from squares_study import ONE, SQUARES, complete, values
@@ -208,7 +209,9 @@ def test_command_tells_of_a_cell_that_failed(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("squares")
 def test_command_tells_whose_files_it_replaces(tmp_path):
-    run("squares", "--out", str(tmp_path), "--jobs", "1", "--quick")
+    quick = run("squares", "--out", str(tmp_path), "--jobs", "1", "--quick")
+    assert TOO_SMALL in " ".join(quick.stdout.split())
+    assert TOO_SMALL in (tmp_path / "squares.md").read_text()
     done = run("squares", "--out", str(tmp_path), "--jobs", "1")
     assert "replaces the files that `rfdag reproduce squares --quick` made" in done.stderr
     assert "replaces" not in run("squares", "--out", str(tmp_path), "--jobs", "1").stderr

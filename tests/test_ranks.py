@@ -368,6 +368,7 @@ def test_results_are_in_standard_units_and_say_so(name, rows, tmp_path):
     assert again.effect(cause, outcome) == effect
 
 
+@pytest.mark.filterwarnings("ignore::rfdag.errors.EquivalenceWarning")
 def test_effects_of_the_data_do_not_mention_ranks(rows):
     result = rfdag.learn(rows, names=NAMES)
     effect = result.effect(*result.edges[0][:2])

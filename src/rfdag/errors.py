@@ -16,6 +16,7 @@ __all__ = [
     "DataError",
     "DataWarning",
     "DeviceError",
+    "EquivalenceWarning",
     "FileError",
     "GraphError",
     "IndependenceError",
@@ -166,6 +167,10 @@ class NumericalWarning(UserWarning):
 
 class DataWarning(UserWarning):
     """The result is valid, but the data are not what the method takes them for."""
+
+
+class EquivalenceWarning(UserWarning):
+    """The answer is that of one DAG; others of its equivalence class, which fit as well, give other answers."""
 
 
 def category_of(message: str) -> type[Warning]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -47,7 +47,35 @@ def compare(
     shown = Table("measure", "value", "meaning")
     for name, value in scores.items():
         shown.add_row(name, f"{value:.3f}" if isinstance(value, float) else str(value), MEANINGS[name])
-    Console().print(shown)
+    console = Console()
+    console.print(shown)
+    for note in notes_on(scores):
+        console.print(note, highlight=False)
+
+
+def notes_on(scores: Mapping[str, float]) -> list[str]:
+    """Return sentences on scores that seem to contradict each other, and on those that are not numbers.
+
+    >>> notes_on({"shd": 0, "sid": 0, "ancestor_aid": 0, "found_edges": 2, "true_edges": 2})
+    []
+    """
+    notes = []
+    far = [name for name in ("sid", "ancestor_aid") if scores[name] > 0]
+    if scores["shd"] == 0 and far:
+        notes.append(
+            "The two DAGs are Markov equivalent (shd 0): they imply the same independences, by which data without "
+            f"interventions cannot tell them apart. {' and '.join(far)} compare the DAGs themselves, in which edges "
+            "that the class leaves undirected point different ways, and so predict different interventions."
+        )
+    if scores["shd"] > 0 and not far:
+        notes.append(
+            "sid and ancestor_aid are 0 although the graphs differ: adjusting as the found DAG says gives the true "
+            "effects, as it does where the found DAG has the true edges and others along the same order."
+        )
+    undefined = [name for name, value in scores.items() if math.isnan(value)]
+    if undefined:
+        notes.append(f"nan ({', '.join(undefined)}): nothing to count, such as no compelled edge in the truth.")
+    return notes
 
 
 def _scores(truth: Path, found: Path) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -15,8 +15,13 @@ from rfdag.commands.speech import Spell, escape, print_files, printable, spelled
 from rfdag.errors import as_argument
 from rfdag.knowledge.compliance import summed_up
 from rfdag.result import Edge, Result
+from rfdag.result.close_calls import MARK
+from rfdag.result.ordering import MEANING, order_in_words
+from rfdag.result.remarks import MARK_EXPLAINED, advice_on_directions, close_calls_in_words, marked
 from rfdag.wording import count_of_tests, counted, edge_price, without_middle
 
+Remark = tuple[str, str]
+"""A label and a text of the summary."""
 STATISTICS = {"coefficient": "coefficient", "partial_correlation": "partial corr.", "gain": "BIC gain"}
 EDGES_SHOWN = 60
 ORDER_SHOWN = 1000
@@ -24,7 +29,7 @@ EDGES_ON_TERMINAL = 20
 ORDER_ON_TERMINAL = 100
 NARROW = 64
 """Columns of a terminal below which the table of edges has one number for each edge, not three."""
-AROUND_NAMES = {1: 21, 3: 51}
+AROUND_NAMES = {1: 23, 3: 53}
 """Columns that a table of edges with so many numbers takes beside the names."""
 LABELS = 14
 """Columns that the labels of the summary take."""
@@ -38,10 +43,13 @@ def tell(result: Result, files: Sequence[Path], steps: Sequence[Step], spell: Sp
     """Print a result, and on a terminal what to do with it next; ``spell`` writes the options in warnings."""
     console = Console()
     warnings = [escape(spelled(warning, spell)) for warning in result.warnings]
+    calls, advice = close_calls_in_words(result, _short), advice_on_directions(result)
+    remarks = [("Close calls", calls)] if calls else []
+    remarks += [] if advice is None else [("Directions", escape(spelled(advice, spell)))]
     if console.is_terminal:
-        _tell_terminal(console, result, files, steps, warnings)
+        _tell_terminal(console, result, files, steps, remarks, warnings)
     else:
-        _tell_pipe(console, result, files, warnings)
+        _tell_pipe(console, result, files, remarks, warnings)
 
 
 def shortened(name: object, limit: int) -> str:
@@ -53,10 +61,14 @@ def shortened(name: object, limit: int) -> str:
     return without_middle(printable(name), limit)
 
 
-def _tell_pipe(console: Console, result: Result, files: Sequence[Path], warnings: Sequence[str]) -> None:
+def _tell_pipe(
+    console: Console, result: Result, files: Sequence[Path], remarks: Sequence[Remark], warnings: Sequence[str]
+) -> None:
     console.print(f"[bold]{_run(result)}[/bold]\n", highlight=False)
-    _tell_order(console, result.order, ORDER_SHOWN)
+    _tell_order(console, result, ORDER_SHOWN)
     _tell_edges(console, result, result.edges[:EDGES_SHOWN])
+    for label, text in remarks:
+        console.print(f"\n[bold]{label}[/bold]: {text}", highlight=False)
     _tell_path(console, result)
     if result.estimator is not None:
         console.print(f"\n[bold]Estimator[/bold]: {escape(str(result.estimator))}", highlight=False)
@@ -72,9 +84,14 @@ def _tell_pipe(console: Console, result: Result, files: Sequence[Path], warnings
 
 
 def _tell_terminal(
-    console: Console, result: Result, files: Sequence[Path], steps: Sequence[Step], warnings: Sequence[str]
+    console: Console,
+    result: Result,
+    files: Sequence[Path],
+    steps: Sequence[Step],
+    remarks: Sequence[Remark],
+    warnings: Sequence[str],
 ) -> None:
-    _tell_order(console, result.order, ORDER_ON_TERMINAL)
+    _tell_order(console, result, ORDER_ON_TERMINAL)
     _tell_edges(console, result, strongest(result.edges)[:EDGES_ON_TERMINAL])
     _tell_path(console, result)
     console.print()
@@ -82,7 +99,7 @@ def _tell_terminal(
     grid = Table.grid()
     grid.add_column(width=LABELS, style="bold")
     grid.add_column(overflow="fold")
-    for label, text in [*_summary(result, warnings), *_places(files)]:
+    for label, text in [*_summary(result, remarks, warnings), *_places(files)]:
         grid.add_row(label, text)
     console.print(grid, highlight=False)
     # What may be copied is left to the terminal to wrap.
@@ -103,12 +120,11 @@ def _bic(result: Result) -> str:
     return f"{result.score:.1f}; an edge costs {price}{textbook}"
 
 
-def _tell_order(console: Console, order: Sequence[Hashable], limit: int) -> None:
-    console.print("[bold]Causal order[/bold] (causes first)")
-    shown = " → ".join(map(escape, order[:limit]))
-    more = len(order) - limit
-    rest = f" → … and {more} more; --out writes them all." if more > 0 else ""
-    console.print(Padding(shown + rest, (0, 0, 0, 2)), highlight=False)
+def _tell_order(console: Console, result: Result, limit: int) -> None:
+    console.print(f"[bold]Causal order[/bold] ({MEANING})", highlight=False)
+    more = len(result.order) - limit
+    rest = f", … and {more} more; --out writes them all." if more > 0 else ""
+    console.print(Padding(order_in_words(result, limit, escape) + rest, (0, 0, 0, 2)), highlight=False)
 
 
 def _tell_edges(console: Console, result: Result, edges: Sequence[Edge]) -> None:
@@ -119,12 +135,15 @@ def _tell_edges(console: Console, result: Result, edges: Sequence[Edge]) -> None
         highlight=False,
     )
     if edges:
-        console.print(_table(console, edges))
+        marks = marked(result)
+        console.print(_table(console, edges, marks))
+        if any((edge.source, edge.target) in marks for edge in edges):
+            console.print(Padding(MARK_EXPLAINED, (0, 0, 0, 2)), highlight=False, style="dim")
     if len(result.edges) > len(edges):
         console.print(f"  … and {len(result.edges) - len(edges)} more; --out writes them all.", highlight=False)
 
 
-def _table(console: Console, edges: Sequence[Edge]) -> Table:
+def _table(console: Console, edges: Sequence[Edge], marks: Container[tuple[Hashable, Hashable]]) -> Table:
     statistics = [name for name in STATISTICS if name == "gain" or not _narrow(console)]
     limit = (console.width - AROUND_NAMES[len(statistics)]) // 2 if console.is_terminal else None
     table = Table("source", "", "target", box=None, pad_edge=True)
@@ -136,7 +155,8 @@ def _table(console: Console, edges: Sequence[Edge]) -> Table:
         source, target = (
             escape(name if limit is None else shortened(name, max(limit, 4))) for name in (edge.source, edge.target)
         )
-        table.add_row(source, _arrow(edge), target, *cells)
+        mark = f" {MARK}" if (edge.source, edge.target) in marks else ""
+        table.add_row(source, _arrow(edge) + mark, target, *cells)
     return table
 
 
@@ -159,16 +179,16 @@ def _tell_path(console: Console, result: Result) -> None:
     console.print(table, highlight=False)
 
 
-def _summary(result: Result, warnings: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _summary(result: Result, remarks: Sequence[Remark], warnings: Sequence[str]) -> Iterator[Remark]:
     """Yield the lines of the summary, each with its label."""
     yield "Run", _run(result)
     edges = result.edges
     undecided = [edge for edge in edges if not edge.directed]
     if edges:
-        yield "Edges", f"{len(edges)}: {len(edges) - len(undecided)} directed, {len(undecided)} could point either way"
+        yield "Edges", f"{len(edges)}: {len(edges) - len(undecided)} compelled, {len(undecided)} could point either way"
     else:
         yield "Edges", "none: no two variables are adjacent at this setting"
-    # Where the class leaves a direction open, neither end is known to be a first cause or a last effect.
+    # Where the class leaves a direction open, either end may be a cause of the other.
     unsure = {name for edge in undecided for name in (edge.source, edge.target)}
     causes, effects = {edge.source for edge in edges}, {edge.target for edge in edges}
     groups = {
@@ -187,6 +207,7 @@ def _summary(result: Result, warnings: Sequence[str]) -> Iterator[tuple[str, str
                 " ".join((_short(edge.source), _arrow(edge), _short(edge.target))) for edge in strongest(edges)[:3]
             ),
         )
+    yield from remarks
     if result.estimator is not None:
         yield "Estimator", escape(str(result.estimator))
     if result.tests:

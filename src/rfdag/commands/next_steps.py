@@ -38,7 +38,9 @@ def next_steps(result: Result, given: Given) -> list[Step]:
     kept = len(result.names) <= SAVE_MOMENTS_UP_TO if given.moments is None else given.moments
     if given.out is not None and result.moments is not None and kept:
         saved = path_word(str(given.out / "result.json"))
-        ends = [(str(edge.source), str(edge.target)) for edge in strongest(result.edges)[:1]]
+        # The effect along a compelled arrow is determined more often; the command prints a range where it is not.
+        likely = [edge for edge in result.edges if edge.directed] or result.edges
+        ends = [(str(edge.source), str(edge.target)) for edge in strongest(likely)[:1]]
         steps += [Step("How large?", command_line("effect", [saved, *pair])) for pair in ends]
     return [step for step in steps if step.way == printable(step.way)]
 

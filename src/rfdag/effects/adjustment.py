@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rfdag.errors import OptionError, keyword
-from rfdag.graphs.dag import ancestors, as_dag, check_nodes, descendants
+from rfdag.graphs.dag import ancestors, as_dag, check_nodes, descendants, reached
+from rfdag.graphs.equivalence import encoded
 
 METHODS = ("optimal", "parents")
 
@@ -57,3 +58,37 @@ def adjustment_set(dag: ArrayLike, cause: int, outcome: int, method: str = "opti
     forbidden = {cause, *on_the_way}.union(*(descendants(dag, node) for node in on_the_way))
     chosen = set(np.flatnonzero(dag[:, sorted(on_the_way)].any(axis=1)).tolist()) - forbidden
     return sorted(chosen)
+
+
+def is_identified(cpdag: ArrayLike, cause: int, outcome: int) -> bool:
+    """Return whether the total effect of ``cause`` on ``outcome`` is the same in all DAGs of an equivalence class.
+
+    It is if no path that could be directed from the cause to the outcome begins with an undirected edge. In a CPDAG, a
+    path could be directed if none of its edges points back. Where knowledge has directed further edges, some of these
+    paths could not, so that an effect may be identified although False is returned.
+
+    Parameters
+    ----------
+    cpdag
+        Matrix with 1 at (i, j) for i → j, and 2 at (i, j) and (j, i) for i – j.
+    cause
+        A node.
+    outcome
+        Another node.
+
+    Examples
+    --------
+    >>> from rfdag.graphs import cpdag
+    >>> class_of_a_fork = cpdag([[0, 1, 1, 0], [0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 0]])
+    >>> is_identified(class_of_a_fork, 1, 0), is_identified(class_of_a_fork, 1, 3), is_identified(class_of_a_fork, 3, 0)
+    (False, False, True)
+
+    References
+    ----------
+    E. Perković: Identifying causal effects in maximally oriented partially directed acyclic graphs, UAI 2020.
+    """
+    graph = encoded(cpdag)
+    cause, outcome = check_nodes([cause, outcome], len(graph))
+    onwards = graph != 0
+    onwards[:, cause] = False
+    return outcome not in reached(onwards, np.flatnonzero(graph[cause] == 2).tolist())

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.linalg import qr
 
-from rfdag.effects.adjustment import adjustment_set
-from rfdag.effects.lines import effect_text, range_text
-from rfdag.effects.parent_sets import possible_parents
-from rfdag.errors import DataError, OptionError, as_column, as_columns, keyword, listed
+from rfdag.effects.adjustment import adjustment_set, is_identified
+from rfdag.effects.lines import effect_text, range_text, signed, span_of
+from rfdag.effects.parent_sets import MOST_SETS, possible_parents
+from rfdag.errors import (
+    DataError,
+    EquivalenceWarning,
+    GraphError,
+    Message,
+    OptionError,
+    as_column,
+    as_columns,
+    keyword,
+    listed,
+)
 from rfdag.evidence.matrices import HOPELESS
 from rfdag.evidence.moments import Moments
 from rfdag.runtime.notebook import html_of
@@ -22,6 +33,10 @@ if TYPE_CHECKING:
     from rfdag.result import Result
 
 
+ROUNDING = 1e-8
+"""Part of an effect up to which two estimates of it are equal; chosen far above the rounding of a regression."""
+
+
 class Effect(NamedTuple):
     """The change in the mean of ``outcome`` when ``cause`` is set one unit higher.
 
@@ -29,7 +44,8 @@ class Effect(NamedTuple):
     set: they ignore that the graph was found from the same data. They are None for exact input, and 0 where the graph
     has no directed path from cause to outcome. ``adjustment`` names the variables adjusted for. ``units`` is "data";
     "standardised" where only correlations are known; or "ranks" where both variables are the Gaussian ones behind the
-    ranks, in standard deviations.
+    ranks, in standard deviations. ``possible`` is the range over the equivalence class where its DAGs have different
+    effects; None where they all have the same.
     """
 
     cause: Hashable
@@ -41,6 +57,7 @@ class Effect(NamedTuple):
     level: float
     adjustment: tuple[Hashable, ...]
     units: str = "data"
+    possible: EffectRange | None = None
 
     def __str__(self) -> str:
         return effect_text(self)
@@ -100,7 +117,34 @@ def effect(
 ) -> Effect:
     """Return the total effect of one variable on another in a result's DAG; see `Result.effect`."""
     moments, x, y = _checked(result, cause, outcome, level)
-    return _estimated(moments, x, y, adjustment_set(result.dag, x, y, adjustment), level)
+    found = _estimated(moments, x, y, adjustment_set(result.dag, x, y, adjustment), level)
+    if is_identified(result.cpdag, x, y):
+        return found
+    try:
+        possible = effect_range(result, cause, outcome, level=level)
+    except GraphError:
+        several = f"may be another in each, and there are too many to try: more than {MOST_SETS} sets of parents"
+    except DataError as problem:
+        several = f"may be another in each, and not all can be estimated: {problem.message.template.rstrip('.')}"
+    else:
+        if possible.high - possible.low <= ROUNDING * max(abs(possible.low), abs(possible.high)):
+            return found
+        found = found._replace(possible=possible)
+        several = (
+            f"ranges from {span_of(possible)}, adjusted for the parents of the cause; see "
+            f"effect_range({cause!r}, {outcome!r})"
+        )
+    # Two levels up is the caller of the result's method.
+    warnings.warn(
+        Message(
+            f"The effect of {cause!r} on {outcome!r} is {signed(found.estimate)} in this DAG only. Over all DAGs of "
+            f"its equivalence class, which fit the data equally well, it {several}. Prior knowledge may narrow it "
+            f"down: learn with {keyword('knowledge', ...)}."
+        ),
+        EquivalenceWarning,
+        stacklevel=3,
+    )
+    return found
 
 
 def effect_range(result: Result, cause: Hashable, outcome: Hashable, *, level: float = 0.95) -> EffectRange:

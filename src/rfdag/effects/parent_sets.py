@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rfdag.errors import GraphError
 from rfdag.graphs.cliques import cliques
@@ -65,16 +66,36 @@ def possible_parents(dag: Graph, cpdag: Graph, node: int) -> Iterator[tuple[list
 
 def _extended(dag: Graph, cpdag: Graph, component: list[int], node: int, parents: list[int]) -> Graph | None:
     """Return a DAG of the class in which, of the undirected neighbours, ``parents`` point at the node, if any."""
-    whole = cpdag.copy()
-    for other in np.flatnonzero(cpdag[node] == 2).tolist():
-        source, target = (other, node) if other in parents else (node, other)
-        whole[source, target], whole[target, source] = 1, 0
     inside = np.ix_(component, component)
-    try:
-        local = consistent_extension(whole[inside])
-    except GraphError:
-        return None
+    if (cpdag[inside] == 1).any():
+        whole = cpdag.copy()
+        for other in np.flatnonzero(cpdag[node] == 2).tolist():
+            source, target = (other, node) if other in parents else (node, other)
+            whole[source, target], whole[target, source] = 1, 0
+        try:
+            local = consistent_extension(whole[inside])
+        except GraphError:
+            return None
+    else:
+        place = {other: at for at, other in enumerate(component)}
+        local = _directed_from(cpdag[inside] == 2, [place[other] for other in (*parents, node)])
     # Arrows from outside form no v-structure or cycle with these: Meek's rules would have directed such edges.
     extension = dag.copy()
     extension[inside] = local
     return extension
+
+
+def _directed_from(chordal: NDArray[np.bool_], first: list[int]) -> Graph:
+    """Return a chordal graph directed without v-structures, along an order that begins with these nodes, a clique.
+
+    Maximum cardinality search: the next node is one with the most neighbours among those before it (Tarjan and
+    Yannakakis 1984). An order that begins with a clique is one of its orders.
+    """
+    before = chordal[first].sum(axis=0)
+    rank = np.full(len(chordal), -1)
+    rank[first] = range(len(first))
+    for at in range(len(first), len(chordal)):
+        following = int(np.where(rank < 0, before, -1).argmax())
+        rank[following] = at
+        before += chordal[following]
+    return (chordal & (rank[:, None] < rank)).astype(np.int8)

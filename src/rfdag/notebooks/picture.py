@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rfdag.notebooks.elements import escaped
 from rfdag.plots.palette import BLUE_ON_ANY, RED_ON_ANY
 from rfdag.plots.svg import SvgGraph, svg_graph
+from rfdag.result.remarks import marked
 
 if TYPE_CHECKING:
     from rfdag.result import Edge, Result
@@ -15,6 +16,8 @@ MOST_VARIABLES = 30
 MOST_EDGES = 120
 """Sizes up to which a graph is drawn: more would be hard to read in a cell."""
 MARGIN = 6.0
+DASHES = {(True, False): "", (True, True): "1.5 2.5", (False, False): "5 3", (False, True): "7 2 1.5 2"}
+"""Dashes of a line, by whether the edge is directed and whether it is a close call."""
 HEAD = "l-8 -3.5v7z"
 """An arrowhead, from its tip: edges arrive level, from the left."""
 
@@ -29,7 +32,8 @@ def picture(result: Result) -> str:
     graph = svg_graph(result.names, result.causal_order, *ends)
     left, right, top, bottom = graph.layout.extent
     x, y, wide, tall = left - MARGIN, top - MARGIN, right - left + 2 * MARGIN, bottom - top + 2 * MARGIN
-    lines = "".join(_line(graph, at, edge) for at, edge in enumerate(edges))
+    marks = marked(result)
+    lines = "".join(_line(graph, at, edge, close=(edge.source, edge.target) in marks) for at, edge in enumerate(edges))
     boxes = "".join(_box(graph, at) for at in range(len(graph.labels)))
     style = "max-width:100%;height:auto;display:block;margin:6px 0"
     return (
@@ -38,11 +42,14 @@ def picture(result: Result) -> str:
     )
 
 
-def _line(graph: SvgGraph, at: int, edge: Edge) -> str:
-    color, dashes = (BLUE_ON_ANY, "") if edge.directed else (RED_ON_ANY, ' stroke-dasharray="5 3"')
+def _line(graph: SvgGraph, at: int, edge: Edge, *, close: bool) -> str:
+    color = BLUE_ON_ANY if edge.directed else RED_ON_ANY
+    pattern = DASHES[edge.directed, close]
+    dashes = f' stroke-dasharray="{pattern}"' if pattern else ""
     strength = 0.3 if edge.partial_correlation is None else min(1.0, abs(edge.partial_correlation))
     arrow = "→" if edge.directed else "–"
-    title = escaped(f"{str(edge.source)[:200]} {arrow} {str(edge.target)[:200]}")
+    note = " (close call)" if close else ""
+    title = escaped(f"{str(edge.source)[:200]} {arrow} {str(edge.target)[:200]}{note}")
     width = f"{0.8 + 2.4 * strength:.1f}"
     path = f'<path d="{graph.paths[at]}" fill="none" stroke="{color}" stroke-width="{width}"{dashes}>'
     x, y = graph.layout.routes[at][-1]

@@ -12,14 +12,17 @@ from scipy.sparse import csc_array
 
 from rfdag.bootstrapping.frequencies import Bootstrap
 from rfdag.effects.estimates import Effect, EffectRange
-from rfdag.effects.lines import OF_RANKS
+from rfdag.effects.lines import OF_RANKS, in_one_dag
 from rfdag.eliminate.trace import Trace
 from rfdag.knowledge import Knowledge
 from rfdag.knowledge.compliance import summed_up
 from rfdag.notebooks.elements import Labels, bar, cell, escaped, line, listing, number, share, span, table
 from rfdag.notebooks.picture import picture
 from rfdag.result import Edge, Result
+from rfdag.result.close_calls import MARK
 from rfdag.result.model import LinearModel
+from rfdag.result.ordering import MEANING, order_in_words
+from rfdag.result.remarks import advice_on_directions, close_calls_in_words, marked
 from rfdag.wording import bic_explained, counted
 
 ROWS = 12
@@ -49,11 +52,13 @@ def _result(result: Result) -> str:
     rows = "exact input" if result.n_samples is None else counted(result.n_samples, "row")
     title = f"Causal order of {counted(len(result.names), 'variable')}"
     facts = f"{rows}, method {escaped(result.method.name)}, {sum(result.timings.values()):.2g} s"
-    parts = [line(facts, quiet=True), line(listing(labels, result.order, NAMES, " → "))]
     if len(result.names) > DETAILED_UP_TO:
+        parts = [line(facts, quiet=True), line(f"Causes first: {listing(labels, result.order, NAMES)}")]
         parts.append(line(f"{counted(n_edges, 'edge')}; <code>.edges</code> and <code>.to_frame()</code> have them."))
     else:
-        parts += [_edge_line(result, n_edges), picture(result), _edge_table(result, labels)]
+        more = f" … and {len(result.names) - NAMES} more" if len(result.names) > NAMES else ""
+        parts = [line(f"{facts}; order: {MEANING}", quiet=True), line(order_in_words(result, NAMES, labels) + more)]
+        parts += [_edge_line(result, n_edges), *_remarks(result), picture(result), _edge_table(result, labels)]
     if result.path:
         parts.append(line(f"Penalty {number(result.penalty)}, chosen of {len(result.path)}."))
     if result.compliance:
@@ -69,6 +74,15 @@ def _edge_line(result: Result, n_edges: int) -> str:
     return line(f"{counted(n_edges, 'edge')}, {undecided} of which could point either way (–).")
 
 
+def _remarks(result: Result) -> list[str]:
+    """Return what is close, and what may direct edges."""
+    calls, advice = close_calls_in_words(result), advice_on_directions(result)
+    return [
+        *([line(f"Close calls ({MARK}, dotted): {escaped(calls)}.")] if calls else []),
+        *([line(escaped(advice))] if advice else []),
+    ]
+
+
 def _edge_table(result: Result, labels: Labels) -> str:
     """Return the strongest edges, or the first ones of the order where strengths are not known."""
     if not result.edges:
@@ -80,7 +94,15 @@ def _edge_table(result: Result, labels: Labels) -> str:
         return -abs(edge.partial_correlation or 0.0) if known else (place[edge.source], place[edge.target])
 
     shown = sorted(result.edges, key=rank)[:ROWS]
-    rows = [[labels(edge.source), "→" if edge.directed else "–", labels(edge.target)] for edge in shown]
+    marks = marked(result)
+    rows = [
+        [
+            labels(edge.source),
+            ("→" if edge.directed else "–") + (f" {MARK}" if (edge.source, edge.target) in marks else ""),
+            labels(edge.target),
+        ]
+        for edge in shown
+    ]
     headings = ["cause", "", "effect"]
     if known:
         headings += ["", "partial correlation", "coefficient", "BIC gain"]
@@ -198,19 +220,34 @@ def _effect(effect: Effect) -> str:
     labels = Labels((effect.cause, effect.outcome, *effect.adjustment))
     title = f"Total effect of {labels(effect.cause)} on {labels(effect.outcome)}: {number(effect.estimate)}"
     if effect.estimate == 0 and effect.standard_error == 0:
-        return cell(title, line("The graph has no directed path from the one to the other.", quiet=True))
-    adjusted = line(f"{_accuracy(effect)}adjusted for {_set(labels, effect.adjustment)}", quiet=True)
-    return cell(title, adjusted, _units(effect))
+        parts = [line("The graph has no directed path from the one to the other.", quiet=True)]
+    else:
+        adjusted = line(f"{_accuracy(effect)}adjusted for {_set(labels, effect.adjustment)}", quiet=True)
+        parts = [adjusted, _units(effect)]
+    if effect.possible is None:
+        return cell(title, *parts)
+    return cell(
+        f"{title} in this DAG",
+        *parts,
+        line(f"{in_one_dag(effect.possible)}.".replace("-", "−")),
+        *_range(effect.possible),
+    )
 
 
 @view.register
 def _effect_range(found: EffectRange) -> str:
     """Return every effect that the equivalence class leaves possible."""
-    adjusted = (name for each in found.possible for name in each.parents)
-    labels = Labels(dict.fromkeys((found.cause, found.outcome, *adjusted)))
+    labels = Labels((found.cause, found.outcome))
     title = f"Possible total effects of {labels(found.cause)} on {labels(found.outcome)}: {number(found.low)}"
     if found.high > found.low:
         title += f" to {number(found.high)}"
+    return cell(title, *_range(found))
+
+
+def _range(found: EffectRange) -> list[str]:
+    """Return the table of possible effects, and what they amount to."""
+    adjusted = (name for each in found.possible for name in each.parents)
+    labels = Labels(dict.fromkeys((found.cause, found.outcome, *adjusted)))
     rows = [
         [
             _set(labels, each.parents),
@@ -226,9 +263,7 @@ def _effect_range(found: EffectRange) -> str:
     more = line(f"… and {left} more in <code>.possible</code>", quiet=True) if left else ""
     together = line(f"All intervals together: {number(found.lowest)} to {number(found.highest)}, given the class")
     several = len(found.possible) > 1 and any(each.effect.standard_error for each in found.possible)
-    return cell(
-        title, table(headings, rows, numbers=3), more, together if several else "", _units(found.possible[0].effect)
-    )
+    return [table(headings, rows, numbers=3), more, together if several else "", _units(found.possible[0].effect)]
 
 
 def _units(effect: Effect) -> str:

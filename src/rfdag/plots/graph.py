@@ -12,6 +12,7 @@ from rfdag.plots import palette
 from rfdag.plots.network import Entry, Link, draw_network
 from rfdag.plots.strengths import Weights, strengths
 from rfdag.plots.strokes import Stroke
+from rfdag.result.remarks import marked
 
 if TYPE_CHECKING:
     from rfdag.result import Result
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 DIRECTED = Stroke(palette.BLUE, 1.4, "-", "causes")
 UNDIRECTED = Stroke(palette.VERMILLION, 1.4, (0, (4, 1.6)), "undirected")
+CLOSE_DIRECTED = Stroke(palette.BLUE, 1.4, (0, (1, 1)), "causes (close call)")
+CLOSE_UNDIRECTED = Stroke(palette.VERMILLION, 1.4, (0, (4, 1.2, 1, 1.2)), "undirected (close call)")
+STROKES = DIRECTED, UNDIRECTED, CLOSE_DIRECTED, CLOSE_UNDIRECTED
 NARROWEST, WIDEST = 0.6, 3.2
 WIDE = Stroke(palette.GREY, WIDEST, "-", "strong")
 
@@ -30,12 +34,17 @@ def draw_graph(result: Result, ax: Axes | None, graph: Kind, weights: Weights) -
     strength, meaning = strengths(result, weights)
     directed = np.ones(len(sources), bool) if graph == "dag" else entries_at(result.cpdag, sources, targets) == 1
     width = NARROWEST + (WIDEST - NARROWEST) * strength if meaning else np.full(len(sources), DIRECTED.width)
-    strokes = [DIRECTED if known else UNDIRECTED for known in directed]
+    marks = marked(result)
+    close = [(result.names[i], result.names[j]) in marks for i, j in zip(sources, targets, strict=True)]
+    strokes = [STROKES[2 * near + (not arrow)] for near, arrow in zip(close, directed.tolist(), strict=True)]
     links = [
-        Link(int(rank[source]), int(rank[target]), stroke, wide, "target" if stroke is DIRECTED else "none")
-        for source, target, stroke, wide in zip(sources, targets, strokes, width.tolist(), strict=True)
+        Link(int(rank[source]), int(rank[target]), stroke, wide, "target" if arrow else "none")
+        for source, target, stroke, wide, arrow in zip(sources, targets, strokes, width.tolist(), directed, strict=True)
     ]
-    legend = [Entry(DIRECTED.meaning, DIRECTED, arrow=True)] if directed.any() else []
-    legend += [] if directed.all() else [Entry(UNDIRECTED.meaning, UNDIRECTED)]
+    legend = [
+        Entry(stroke.meaning, stroke, arrow=stroke in (DIRECTED, CLOSE_DIRECTED))
+        for stroke in STROKES
+        if stroke in strokes
+    ]
     legend += [Entry(f"wider: larger {meaning}", WIDE)] if meaning and links else []
     return draw_network(ax, result.order, links, legend)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rfdag.graphs.comparison import VERDICTS
 from rfdag.graphs.sparse import entries_at
@@ -21,6 +22,7 @@ from rfdag.report.rounding import rounded
 from rfdag.report.rows import Rows
 from rfdag.report.run import run_facts
 from rfdag.report.verdicts import against_truth
+from rfdag.result.remarks import MARK_EXPLAINED, advice_on_directions, close_calls_in_words, marked
 
 if TYPE_CHECKING:
     from rfdag.bootstrapping.frequencies import Bootstrap
@@ -62,10 +64,14 @@ def content_of(
         "health": health(result, rows),
         "edges": edges,
         "edges_in_all": int(result.dag.sum()),
+        "compelled_next": (entries_at(result.cpdag, result.causal_order[:-1], result.causal_order[1:]) == 1).tolist(),
+        "close_calls": close_calls_in_words(result),
+        "close_explained": MARK_EXPLAINED,
+        "advice": advice_on_directions(result),
         "undirected_in_all": int((result.cpdag == 2).sum()) // 2,
         "drawing": drawing(result, *ends, missing, labelled=bootstrap is not None) if drawn else None,
         "bootstrap": resampled,
-        "playback": playback(result.trace, result.method.refining),
+        "playback": playback(result),
         "knowledge": _knowledge(result),
         "markov": local_markov(result),
         "truth": compared,
@@ -96,7 +102,17 @@ def _edges(result: Result) -> dict[str, Any]:
         "partial": None if partial is None else rounded(partial[order]),
         "gain": None if not gains or gains[0] is None else rounded(np.array(gains)[order]),
         "directed": directed[order].tolist(),
+        "close": _close(result, sources[order], targets[order]),
     }
+
+
+def _close(result: Result, sources: NDArray[Any], targets: NDArray[Any]) -> list[list[Any] | None] | None:
+    """Return what is close about each edge, a change and its cost; None where no edge is a close call."""
+    marks = marked(result)
+    calls = [
+        marks.get((result.names[i], result.names[j])) for i, j in zip(sources.tolist(), targets.tolist(), strict=True)
+    ]
+    return [call and [call.change, round(call.cost, 2)] for call in calls] if marks else None
 
 
 def _knowledge(result: Result) -> dict[str, Any] | None:

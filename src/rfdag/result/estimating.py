@@ -47,6 +47,9 @@ class Estimating:
         correlations it is the effect of the Gaussian variable behind the cause on that behind the outcome, in standard
         deviations (``units`` is then "ranks"), and its standard error is only approximate.
 
+        It is the effect in one DAG. Where other DAGs of the equivalence class have other effects, an
+        `rfdag.errors.EquivalenceWarning` states the range, and ``possible`` of the effect holds it; see `effect_range`.
+
         Parameters
         ----------
         cause
@@ -62,7 +65,8 @@ class Estimating:
         -------
         Effect
             The estimate with its standard error, confidence interval and adjustment set. The error is that of the
-            regression alone: it takes the graph as given.
+            regression alone: it takes the graph as given. ``possible`` is the range over the equivalence class where
+            this leaves the effect open, else None.
 
         Examples
         --------

@@ -33,11 +33,12 @@ class Plotting:
         ----------
         kind
             "graph": nodes in layers from left to right, every cause left of its effects; arrows where the direction is
-            known, dashed lines for edges that the equivalence class leaves undirected. "matrix": the same as a heat map
-            in causal order, for any number of variables. "order": the place of every variable, and the places it may
-            have. "trace": the scores R, F and D at each step of the elimination. "truth": right, missing, extra and
-            reversed edges. "auto": "truth" or "order" if ``truth`` or ``ranks`` is given, else a graph up to 100
-            variables and a matrix above. Other kinds can be added to `rfdag.plots.kinds.PLOTS`.
+            compelled, dashed lines for edges that the equivalence class leaves undirected, dotted ones for
+            `close_calls` (up to 500 variables). "matrix": edges as a heat map in causal order, for any number of
+            variables. "order": the place of every variable, and the places it may have. "trace": the scores R, F and D
+            at each step of the elimination. "truth": right, missing, extra and reversed edges. "auto": "truth" or
+            "order" if ``truth`` or ``ranks`` is given, else a graph up to 100 variables and a matrix above. Other kinds
+            can be added to `rfdag.plots.kinds.PLOTS`.
         ax
             Axes to draw on. By default a figure of suitable size is created: ``.figure.savefig(…)`` saves it, and
             notebooks show it when the call is the last line of a cell.

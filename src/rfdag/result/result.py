@@ -32,10 +32,13 @@ from rfdag.orders.path import PathPoint
 from rfdag.orders.portfolio import Attempt
 from rfdag.orders.scores import price_of_edge
 from rfdag.precision.estimator import UsedEstimator
+from rfdag.result.close_calls import Judging
 from rfdag.result.edge import Edge
 from rfdag.result.estimating import Estimating
 from rfdag.result.exporting import Exporting, Kind
+from rfdag.result.ordering import MEANING, order_in_words
 from rfdag.result.plotting import Plotting
+from rfdag.result.remarks import remarks
 from rfdag.runtime.notebook import ShownInNotebooks
 from rfdag.runtime.writing import write_text
 from rfdag.wording import count_of_tests, counted, edge_price
@@ -49,7 +52,7 @@ SAVE_MOMENTS_UP_TO = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
+class Result(ShownInNotebooks, Estimating, Exporting, Judging, Plotting):
     """A causal order, the DAG it induces, and how they were found.
 
     Attributes
@@ -339,8 +342,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
 
     def summary(self, limit: int = 20) -> str:
         """Return a few lines of text: order, number of edges, warnings."""
-        shown = " → ".join(map(str, self.order[:limit]))
-        more = f" → … ({len(self.order) - limit} more)" if len(self.order) > limit else ""
+        more = f", … ({len(self.order) - limit} more)" if len(self.order) > limit else ""
         undecided = int((self.cpdag == 2).sum()) // 2
         # A function of the user's own may have no rows behind it, and is not exact for that.
         unknown = "by tests" if self.tests and self.input == "data" else "exact"
@@ -348,8 +350,9 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
         price = f"{edge_price(self.penalty, self.gamma)} in the BIC"
         lines = [
             f"rfdag result: {counted(len(self.names), 'variable')}, {rows}, method {self.method.name}",
-            f"order (causes first): {shown}{more}",
+            f"order ({MEANING}): {order_in_words(self, limit)}{more}",
             f"edges: {int(self.dag.sum())}, of which {undecided} could point either way",
+            *remarks(self),
             *([f"partial correlations: {self.estimator}"] if self.estimator else []),
             *([f"penalty: {self.penalty:g}, chosen of {len(self.path)}; an edge costs {price}"] if self.path else []),
             *([f"tests: {count_of_tests(self.tests)}"] if self.tests else []),

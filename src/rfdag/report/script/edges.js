@@ -8,7 +8,8 @@ const FIELDS = [
     { key, title, number: true, absent: !edges[key], value: (at) => edges[key][at], cell: (at) => figure(edges[key][at]) })),
   ...[["adjacent", "in % of the runs"], ["this_way", "this way in %"]].map(([key, title]) => (
     { key, title, number: true, absent: !boot, value: (at) => boot[key][at], cell: (at) => (100 * boot[key][at]).toFixed(0) })),
-  { key: "directed", title: "direction", value: (at) => -edges.directed[at], cell: (at) => (edges.directed[at] ? "directed" : "undirected") },
+  { key: "directed", title: "direction", value: (at) => -edges.directed[at], cell: (at) => (edges.directed[at] ? "compelled" : "undirected") },
+  { key: "close", title: "close call", absent: !edges.close, value: (at) => (edges.close[at] ? edges.close[at][1] : Infinity), cell: (at) => (edges.close[at] ? `≈ ${edges.close[at][0]}, ${figure(edges.close[at][1])}` : "") },
   { key: "verdict", title: "truth", absent: content.truth === null, value: (at) => verdicts[at], cell: (at) => verdicts[at] },
 ].filter((field) => !field.absent);
 const sorting = { key: null, descending: false, rows: PAGE };
@@ -20,10 +21,14 @@ function startEdges() {
   const again = () => { sorting.rows = PAGE; showEdges(); };
   find("edge-filter").addEventListener("input", again);
   find("edge-direction").addEventListener("change", again);
+  find("edge-close").addEventListener("change", again);
+  find("close-choice").hidden = !edges.close;
   find("more-edges").addEventListener("click", () => { sorting.rows += 5 * PAGE; showEdges(); });
   find("edges-hint").textContent = [
     thinned,
     "Undirected edges are those that graphs of the equivalence class direct both ways.",
+    "Compelled ones point the same way in all of them.",
+    edges.close ? `${content.close_explained}; what changes, and by how much the BIC is then worse.` : "",
     edges.gain ? `The BIC gain is by how much the BIC would be worse without the edge. ${content.run.bic}` : "",
     boot ? `${counted(boot.runs, "run")} on resampled rows: how many have the pair adjacent, and how many have this arrow in their equivalence class.` : "",
     "The slider of the graph filters this table too.",
@@ -46,6 +51,7 @@ function showEdges() {
   const rows = [];
   for (let at = 0; at < count; at++) {
     if (!isShown(at) || (direction !== "all" && String(edges.directed[at]) !== direction)) continue;
+    if (find("edge-close").checked && !edges.close[at]) continue;
     if (state.chosen !== null && edges.source[at] !== state.chosen && edges.target[at] !== state.chosen) continue;
     if (wanted && ![edges.source[at], edges.target[at]].some((end) => content.names[end].toLowerCase().includes(wanted))) continue;
     rows.push(at);

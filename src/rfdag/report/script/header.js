@@ -16,6 +16,8 @@ function showHeader() {
     [run.hash ? `SHA-256 of ${run.hash.of}` : "Hash", run.hash ? run.hash.sha256 : "not known: neither data nor moments are available", "small wide"],
   ];
   find("facts").append(...facts.map(([name, value, style]) => make("div", { class: style }, [make("dt", { text: name }), make("dd", { text: value })])));
+  const remarks = [...(content.close_calls === null ? [] : [`Close calls: ${content.close_calls}.`]), ...(content.advice === null ? [] : [content.advice])];
+  find("remarks").append(...remarks.map((remark) => make("li", { class: "unknown", text: remark })));
   find("warnings").append(...run.warnings.map((warning) => make("li", { class: "warning", text: warning })));
 }
 

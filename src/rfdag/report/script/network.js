@@ -26,7 +26,8 @@ class Network {
   edge(path, at) {
     const found = at < count, [source, target] = found ? [edges.source[at], edges.target[at]] : content.truth.missing[at - count];
     const arrow = found ? (edges.directed[at] ? "→" : "–") : missingMarks[at - count];
-    const note = found ? noteOn(at) : `, ${MISSING}`;
+    const close = found && edges.close && edges.close[at] ? `; close call: ${edges.close[at][0]}, ${figure(edges.close[at][1])}` : "";
+    const note = found ? noteOn(at) + close : `, ${MISSING}`;
     return draw("path", { d: path }, [draw("title", { text: `${nameOf(source)} ${arrow} ${nameOf(target)}${note}` })]);
   }
 
@@ -69,7 +70,8 @@ class Network {
     const directed = missing ? missingMarks[at - count] : edges.directed[at] ? "→" : "–";
     const faint = state.chosen !== null && !ends.includes(state.chosen);
     const kind = verdict || (directed === "–" ? "undirected" : "");
-    element.setAttribute("class", `edge ${kind}${faint ? " faint" : ""}`);
+    const close = !verdict && !missing && edges.close && edges.close[at] ? " close" : "";
+    element.setAttribute("class", `edge ${kind}${close}${faint ? " faint" : ""}`);
     const scaled = !missing && (state.shares || edges.partial) ? Math.min(1, weight(at)) : null;
     element.setAttribute("stroke-width", scaled === null ? 1.5 : 0.8 + 2.6 * scaled);
     element.setAttribute("stroke-opacity", state.shares && scaled !== null ? 0.3 + 0.7 * scaled : 1);

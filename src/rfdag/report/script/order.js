@@ -18,7 +18,8 @@ function placesInWords(variable) {
 
 function showOrder() {
   const strip = find("strip");
-  const buttons = (from, to) => content.order.slice(from, to).map((variable, at) => make("button", { type: "button", title: nameOf(variable) + placesInWords(variable), "data-variable": variable, "aria-pressed": "false", onclick: () => choose(variable) }, [make("small", { text: from + at + 1 }), make("span", { class: "name", text: shortened(content.names[variable], 32) }), ...(boot ? [placesOf(variable)] : [])]));
+  const arrow = (at) => (content.compelled_next[at - 1] ? [make("span", { class: "compelled", text: "→" })] : []);
+  const buttons = (from, to) => content.order.slice(from, to).flatMap((variable, at) => [...arrow(from + at), make("button", { type: "button", title: nameOf(variable) + placesInWords(variable), "data-variable": variable, "aria-pressed": "false", onclick: () => choose(variable) }, [make("small", { text: from + at + 1 }), make("span", { class: "name", text: shortened(content.names[variable], 32) }), ...(boot ? [placesOf(variable)] : [])])]);
   strip.append(...buttons(0, STRIP));
   if (content.order.length > STRIP) {
     const more = make("button", { type: "button", text: `… and ${content.order.length - STRIP} more`, onclick: () => more.replaceWith(...buttons(STRIP)) });

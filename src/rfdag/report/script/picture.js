@@ -92,7 +92,8 @@ function showLegend() {
   const entry = (kind, text) => make("span", {}, [sample(kind), text]);
   const entries = state.truth
     ? content.verdicts.filter((verdict) => verdict !== MISSING || current === network).map((verdict) => entry(verdictStyle(verdict), verdict))
-    : [entry("", current === network ? "causes (arrow)" : "row causes column"), entry("undirected", "undirected")];
+    : [entry("", current === network ? "compelled arrow" : "row causes column, compelled"), entry("undirected", "undirected")];
+  if (!state.truth && current === network && edges.close) entries.push(entry("close", "close call"), ...(edges.close.some((call, at) => call && !edges.directed[at]) ? [entry("undirected close", "undirected close call")] : []));
   const stronger = current === network ? "wider" : "stronger colour";
   if (state.shares) entries.push(make("span", { text: `${stronger}: in more of ${boot.runs} runs` }));
   else if (edges.partial) entries.push(make("span", { text: `${stronger}: larger partial correlation` }));

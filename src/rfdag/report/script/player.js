@@ -1,8 +1,12 @@
 // The elimination, replayed: the moral graph of what remains, what a removal takes away and fills in, and its scores.
-const played = content.playback;
-const steps = played.node.length;
+let played = content.playback[0];
+const steps = played ? played.node.length : 0;
 const key = (i, j) => (i < j ? i * content.names.length + j : j * content.names.length + i);
 let step = 0, timer = null, circle = null, frame = null;
+const TRACK_NOTES = {
+  Answer: "This is the elimination along the order above, which is the answer. The search refined this order as a whole; it did not find it step by step.",
+  "Before refinement": "This is the elimination that won, before its order was refined: it ends in another order than the answer above.",
+};
 
 // The graph before a step, from the first one forwards.
 function graphBefore(wanted) {
@@ -55,7 +59,7 @@ function drawMoral() {
 
 function showStep() {
   const leaving = played.node[step];
-  const ties = played.ties[step] > 1 ? ` ${played.ties[step]} choices were equally good.` : "";
+  const ties = played.title !== "Answer" && played.ties[step] > 1 ? ` ${played.ties[step]} choices were equally good.` : "";
   const certified = played.removal[step] > 0 ? " Vanishing edges are evidence that it is a sink of what remains." : "";
   find("step-text").replaceChildren(`Step ${step + 1} of ${steps}: `, make("strong", {}, [named(leaving)]), ` is removed. R = ${played.removal[step]} (${played.removal[step] === 1 ? "edge vanishes" : "edges vanish"}), F = ${played.fill[step]} (filled in), D = ${played.degree[step]} (${played.degree[step] === 1 ? "neighbour" : "neighbours"}).${certified}${ties}`);
 }
@@ -83,13 +87,32 @@ function play() {
   find("step-play").textContent = timer ? "Pause" : "Play";
 }
 
-function startPlayer() {
+function showTrack() {
   const hint = [
     "Variables are removed one after the other, sinks first; the order is read backwards. Before each removal, two remaining variables are adjacent if they depend on each other given all other remaining ones.",
-    played.refined ? "This is the winning elimination; its order was refined afterwards, so that the order above may differ." : "",
+    TRACK_NOTES[played.title] || "",
+    played.by === "dag" ? "What depends on what is read off the DAG that was found, as the data are not at hand." : "",
     played.initial ? "" : `The edges of each step are recorded up to 200 variables. There are ${content.names.length} here, so that only the scores are shown.`,
   ];
-  find("player-hint").textContent = hint.join(" ");
+  find("player-hint").textContent = hint.filter(Boolean).join(" ");
+  const columns = ["removal", "fill", "degree", ...(played.title === "Answer" ? [] : ["ties"]), "threshold"];
+  const titles = { removal: "R", fill: "F", degree: "D" };
+  const head = ["", "removed", ...columns.map((name) => titles[name] || name)].map((title, at) => make("th", { scope: "col", class: at > 1 && "number", text: title }));
+  const rows = played.node.slice(0, 2000).map((variable, at) => make("tr", {}, [make("td", { class: "number", text: at + 1 }), make("td", {}, [make("button", { type: "button", class: "link name", text: shortened(content.names[variable], 40), "aria-label": `Go to step ${at + 1}, ${nameOf(variable)}`, onclick: () => go(at) })]), ...columns.map((name) => make("td", { class: "number", text: figure(played[name][at]) }))]));
+  find("step-table").replaceChildren(make("thead", {}, [make("tr", {}, head)]), make("tbody", {}, rows));
+}
+
+// Another elimination, at the same step.
+function choosePlayed(track) {
+  if (timer) play();
+  played = track;
+  circle = frame = null;
+  for (const button of find("tracks").children) button.setAttribute("aria-pressed", String(button.textContent === track.title));
+  showTrack();
+  go(step);
+}
+
+function startPlayer() {
   if (!steps) {
     find("player-hint").textContent = "No elimination was recorded for this result.";
     for (const id of ["step-text", "moral", "step-table"]) find(id).remove();
@@ -98,9 +121,9 @@ function startPlayer() {
   }
   if (!played.initial) { find("moral").remove(); document.querySelector(".player").classList.add("alone"); }
   else find("moral-legend").append(...[["own", "edges of the variable that leaves"], ["removed", "vanish with it"], ["filled", "filled in"]].map(([kind, text]) => make("span", {}, [draw("svg", { viewBox: "0 0 34 12", "aria-hidden": "true" }, [draw("line", { x1: 1, y1: 6, x2: 33, y2: 6, class: `moral-edge ${kind}` })]), text])));
-  const head = ["", "removed", "R", "F", "D", "ties", "threshold"].map((title, at) => make("th", { scope: "col", class: at > 1 && "number", text: title }));
-  const rows = played.node.slice(0, 2000).map((variable, at) => make("tr", {}, [make("td", { class: "number", text: at + 1 }), make("td", {}, [make("button", { type: "button", class: "link name", text: shortened(content.names[variable], 40), "aria-label": `Go to step ${at + 1}, ${nameOf(variable)}`, onclick: () => go(at) })]), ...["removal", "fill", "degree", "ties", "threshold"].map((name) => make("td", { class: "number", text: figure(played[name][at]) }))]));
-  find("step-table").append(make("thead", {}, [make("tr", {}, head)]), make("tbody", {}, rows));
+  find("tracks").hidden = content.playback.length < 2;
+  find("tracks").append(...content.playback.map((track) => make("button", { type: "button", text: track.title, "aria-pressed": String(track === played), onclick: () => choosePlayed(track) })));
+  showTrack();
   find("step").max = steps - 1;
   find("step").addEventListener("input", (event) => go(Number(event.target.value)));
   const buttons = { "step-first": () => go(0), "step-back": () => go(step - 1), "step-forward": () => go(step + 1), "step-last": () => go(steps - 1), "step-play": play };

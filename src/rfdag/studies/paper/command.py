@@ -51,7 +51,10 @@ def reproduce(
             "with --quick."
         ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer graphs and sizes: all figures in minutes.")] = False,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="Fewer graphs and sizes: all figures in minutes, maybe too few to decide."),
+    ] = False,
     graphs: Annotated[
         int | None, typer.Option(help="Graphs for each point; each figure has its own number.", min=1)
     ] = None,
@@ -96,9 +99,9 @@ def reproduce(
     if everything and len(outcomes) == len(studies):
         written.append(_collect(outcomes, folder, (page or folder / PAGE).expanduser()))
     if as_json:
-        _print_json(outcomes, written)
+        _print_json(outcomes, written, quick=quick)
     else:
-        _print_claims(outcomes, written)
+        _print_claims(outcomes, written, quick=quick)
     if len(outcomes) < len(studies):
         raise typer.Exit(1)
 
@@ -215,7 +218,9 @@ def _report_replaced(console: Console, folder: Path, outcome: Outcome) -> None:
         )
 
 
-def _print_claims(outcomes: Sequence[Outcome], written: Sequence[Path]) -> None:
+def _print_claims(outcomes: Sequence[Outcome], written: Sequence[Path], *, quick: bool) -> None:
+    from rfdag.studies.paper.pages import TOO_SMALL
+
     console = Console()
     for outcome in outcomes:
         if outcome.claims:
@@ -226,15 +231,18 @@ def _print_claims(outcomes: Sequence[Outcome], written: Sequence[Path]) -> None:
     for outcome in outcomes:
         if outcome.claims:
             console.print(f"{outcome.study.name}: {outcome.verdicts}.", highlight=False)
+    if quick:
+        console.print(TOO_SMALL, style="yellow", highlight=False)
     console.print("Written")
     for path in written:
         console.print(f"  {escape(path)}", highlight=False, soft_wrap=True)
 
 
-def _print_json(outcomes: Sequence[Outcome], written: Sequence[Path]) -> None:
+def _print_json(outcomes: Sequence[Outcome], written: Sequence[Path], *, quick: bool) -> None:
     from dataclasses import asdict
 
     content: dict[str, Any] = {
+        "quick": quick,
         "figures": [
             {
                 "name": outcome.study.name,

@@ -13,6 +13,10 @@ from rfdag.studies.bench import environments, tables
 from rfdag.studies.paper.study import Claim, Row, Scope, Study
 from rfdag.version import own_version
 
+TOO_SMALL = (
+    "From a quick run, which may be too small to decide: with so few graphs and sizes, a claim can hold or fail by "
+    "chance. Run it without --quick before you conclude anything."
+)
 VERDICTS = {True: "held", False: "**did not hold**", None: "cannot tell"}
 RESOLUTION = 150
 """Dots an inch of the PNG files."""
@@ -110,7 +114,7 @@ class Outcome:
                 f"Left out, because not installed: {', '.join(self.left_out)} (`rfdag bench --setup` installs them)."
             )
         if self.scope.quick:
-            words.append("From a quick run.")
+            words.append(TOO_SMALL)
         return f"*{' '.join(words)}*"
 
 
@@ -140,6 +144,7 @@ def collected(outcomes: Sequence[Outcome], folder: str) -> str:
         "Every experiment of *Efficient Permutation Discovery in Causal DAGs* (Squires, Amaniampong, Uhler), rerun "
         "by `rfdag reproduce all`: what the paper says, whether it held here, and by how much. Figures that go beyond "
         "the paper are marked as such.",
+        *([TOO_SMALL] if any(outcome.scope.quick for outcome in outcomes) else []),
         "## Claim by claim",
         _overview(outcomes),
     ]
