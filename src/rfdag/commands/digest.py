@@ -13,6 +13,7 @@ from rich.table import Table
 from rfdag.commands.next_steps import Step, strongest
 from rfdag.commands.speech import Spell, escape, print_files, printable, spelled
 from rfdag.errors import as_argument
+from rfdag.input.columns import in_words
 from rfdag.knowledge.compliance import summed_up
 from rfdag.result import Edge, Result
 from rfdag.wording import count_of_tests, counted, edge_price, without_middle
@@ -58,6 +59,8 @@ def _tell_pipe(console: Console, result: Result, files: Sequence[Path], warnings
     _tell_order(console, result.order, ORDER_SHOWN)
     _tell_edges(console, result, result.edges[:EDGES_SHOWN])
     _tell_path(console, result)
+    if result.columns:
+        console.print(f"\n[bold]Columns[/bold]: {escape(in_words(result.columns))}", highlight=False)
     if result.estimator is not None:
         console.print(f"\n[bold]Estimator[/bold]: {escape(str(result.estimator))}", highlight=False)
     if result.tests:
@@ -187,6 +190,8 @@ def _summary(result: Result, warnings: Sequence[str]) -> Iterator[tuple[str, str
                 " ".join((_short(edge.source), _arrow(edge), _short(edge.target))) for edge in strongest(edges)[:3]
             ),
         )
+    if result.columns:
+        yield "Columns", escape(in_words(result.columns))
     if result.estimator is not None:
         yield "Estimator", escape(str(result.estimator))
     if result.tests:

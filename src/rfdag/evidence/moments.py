@@ -37,12 +37,13 @@ from rfdag.evidence.matrices import (
     roots_of_diagonal,
     triangle_of,
 )
+from rfdag.evidence.profile import Look, Profile, Spread
 from rfdag.evidence.regressions import Regressions, regressions_on
 from rfdag.evidence.row_factor import RowFactor, rows_at_once
 from rfdag.evidence.spread import check_spread, origins_and_units, shifted
 from rfdag.evidence.summary import Summary
-from rfdag.evidence.tails import middle_deviations, warnings_about_tails
 from rfdag.input.checks import checked_names
+from rfdag.input.columns import Column
 
 Floats = NDArray[np.float64]
 
@@ -96,6 +97,8 @@ class Moments(Evidence):
     """How columns were correlated; by ranks, variables have mean 0 and standard deviation 1."""
     notes: tuple[str, ...] = ()
     """What the user should know of the data themselves."""
+    columns: tuple[Column, ...] = field(default=(), repr=False)
+    """What each column of the rows was taken for; empty where there were none."""
 
     kernel: ClassVar[Any] = kernels.marginalise
 
@@ -105,8 +108,8 @@ class Moments(Evidence):
             raise OptionError(f"{keyword('n_samples')} is a whole number of rows, or None, not {self.n_samples!r}.")
 
     @classmethod
-    def from_data(cls, values: ArrayLike, names: Sequence[Hashable] | None = None) -> Self:
-        """Return the moments of an n × p array of finite numbers.
+    def from_data(cls, values: ArrayLike, names: Sequence[Hashable] | None = None, *, looked_at: bool = True) -> Self:
+        """Return the moments of an n × p array of finite numbers, and what these look like if they are ``looked_at``.
 
         Examples
         --------
@@ -130,15 +133,16 @@ class Moments(Evidence):
                 room -= means
 
             rows.add_written(len(values[piece]), write)
-        facts = (lowest, highest), middle_deviations(values)
-        return cls._of_rows(names, n, rows.factor, means, units, origins, *facts)
+        look = Look.of(values) if looked_at else None
+        return cls._of_rows(names, n, rows.factor, means, units, origins, (lowest, highest), look)
 
     @classmethod
-    def from_summary(cls, summary: Summary, names: Sequence[Hashable] | None = None) -> Self:
+    def from_summary(cls, summary: Summary, names: Sequence[Hashable] | None = None, *, looked_at: bool = True) -> Self:
         """Return the moments of rows that were summed up block by block; every number of them must be finite."""
         check_two_rows(summary.count)
-        extremes = summary.lowest, summary.highest
-        return cls._of_rows(names, summary.count, summary.factor.copy(), summary.means, summary.units, None, extremes)
+        extremes, look = (summary.lowest, summary.highest), Look(summary.sample.rows) if looked_at else None
+        factor = summary.factor.copy()
+        return cls._of_rows(names, summary.count, factor, summary.means, summary.units, None, extremes, look)
 
     @classmethod
     def _of_rows(
@@ -150,7 +154,7 @@ class Moments(Evidence):
         units: Floats,
         origins: NDArray[Any] | None,
         extremes: tuple[NDArray[Any], NDArray[Any]],
-        middles: Floats | None = None,
+        look: Look | None,
     ) -> Self:
         """Return the moments of n rows, given the factor of (rows − origins) / units − means, which is overwritten."""
         labels = tuple(names) if names is not None else tuple(range(len(units)))
@@ -159,8 +163,8 @@ class Moments(Evidence):
         check_spread(labels, *extremes, scales)
         factor /= norms
         means = means * units if origins is None else origins + means * units
-        notes = warnings_about_tails(labels, n, *extremes, means, scales, middles)
-        return cls(labels, n, factor, means, scales, notes=notes)
+        seen = Profile() if look is None else look.profile(labels, n, extremes, Spread(means, scales))
+        return cls(labels, n, factor, means, scales, notes=seen.notes, columns=seen.columns)
 
     @classmethod
     def from_correlation(

@@ -13,6 +13,7 @@ from rfdag.evidence.correlations import CORRELATIONS, Correlation
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.oracle import Oracle
+from rfdag.evidence.profile import profile_of
 from rfdag.evidence.sparse import as_sparse, read_sparse
 from rfdag.input.checks import (
     check_columns,
@@ -156,7 +157,8 @@ def _of_table(
     check_rows(table.rows)
     check_no_moments(table.values)
     if blocks is not None:
-        return blocks(correlated.for_blocks(table.values), table.names)
+        found = blocks(correlated.for_blocks(table.values), table.names)
+        return found.with_profile(profile_of(table.values, table.names, correlated.kinds))
     check_size(table.rows, len(table.names))
     return correlated.of_table(table.values, table.names, moments, threads, report)
 

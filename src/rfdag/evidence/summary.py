@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, lapack
 
 from rfdag.evidence.row_factor import RowFactor, rows_at_once
+from rfdag.evidence.spread_sample import SpreadSample
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -49,6 +50,8 @@ class Summary:
         How many numbers of each column are missing or infinite.
     incomplete
         Number of rows with a missing value.
+    sample
+        Some of the rows, as they were; none if there are unusable numbers.
     """
 
     count: int
@@ -61,6 +64,7 @@ class Summary:
     missing: Integers = field(repr=False)
     infinite: Integers = field(repr=False)
     incomplete: int = 0
+    sample: SpreadSample = field(default_factory=lambda: SpreadSample(np.empty((0, 0))), repr=False)
 
     @classmethod
     def of(cls, rows: Floats) -> Summary:
@@ -84,6 +88,7 @@ class Summary:
             holes = np.isnan(rows)
             infinite = np.isinf(rows).sum(axis=0)
             return cls._without_factor(n, p, holes.sum(axis=0), infinite, int(holes.any(axis=1).sum()))
+        sample = SpreadSample.of(rows)
         units = _units(np.maximum(np.abs(lowest), np.abs(highest)))
         means, remainders = np.empty(p), np.empty(p)
         # Column by column: each stays in a cache for all that is done with it.
@@ -98,7 +103,7 @@ class Summary:
             if remainders[at]:
                 column -= remainders[at]
         zeros = np.zeros(p, np.int64)
-        return cls(n, units, means, remainders, _factor(rows), lowest, highest, zeros, zeros)
+        return cls(n, units, means, remainders, _factor(rows), lowest, highest, zeros, zeros, sample=sample)
 
     @classmethod
     def _without_factor(
@@ -146,6 +151,7 @@ class Summary:
             np.maximum(self.highest, other.highest),
             self.missing,
             self.infinite,
+            sample=self.sample.joined(other.sample),
         )
 
 

@@ -15,6 +15,7 @@ from rfdag.evidence.independence import Independence
 from rfdag.independence.answers import PairwiseTests, needed
 from rfdag.independence.first_graph import first_graph
 from rfdag.independence.questions import Questions
+from rfdag.input.columns import Column
 from rfdag.runtime.threads import one_blas_thread
 from rfdag.wording import counted
 
@@ -56,6 +57,8 @@ class ByTests(Evidence):
     conditioning: Conditioning = "blanket"
     kind: str = "data"
     own: bool = False
+    notes: tuple[str, ...] = ()
+    columns: tuple[Column, ...] = field(default=(), repr=False)
 
     @property
     def names(self) -> tuple[Hashable, ...]:  # type: ignore[override]

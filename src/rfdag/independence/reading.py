@@ -10,6 +10,7 @@ import numpy as np
 from rfdag.eliminate.engines.independence import Conditioning
 from rfdag.errors import DataError, OptionError, as_columns, keyword
 from rfdag.evidence.oracle import Oracle
+from rfdag.evidence.profile import BY_TESTS, profile_of
 from rfdag.evidence.reading import read_evidence
 from rfdag.independence.by_tests import ByTests
 from rfdag.independence.catalogue import D_SEPARATION, TESTS
@@ -73,7 +74,7 @@ def read_tests(
             "Drop such columns."
         )
     asked = Questions(TESTS[test](table.values, table.names, seed), table.names, repr(test))
-    return ByTests(asked, table.rows, scope)
+    return ByTests(asked, table.rows, scope).with_profile(profile_of(table.values, table.names, BY_TESTS))
 
 
 def _named(

@@ -14,6 +14,7 @@ from rfdag.bootstrapping.frequencies import Bootstrap, drawn_in_words
 from rfdag.effects.estimates import Effect, EffectRange
 from rfdag.effects.lines import OF_RANKS
 from rfdag.eliminate.trace import Trace
+from rfdag.input.columns import in_words
 from rfdag.knowledge import Knowledge
 from rfdag.knowledge.compliance import summed_up
 from rfdag.notebooks.elements import Labels, bar, cell, escaped, line, listing, number, share, span, table
@@ -54,6 +55,8 @@ def _result(result: Result) -> str:
         parts.append(line(f"{counted(n_edges, 'edge')}; <code>.edges</code> and <code>.to_frame()</code> have them."))
     else:
         parts += [_edge_line(result, n_edges), picture(result), _edge_table(result, labels)]
+    if result.columns:
+        parts.append(line(f"Columns: {escaped(in_words(result.columns))}.", quiet=True))
     if result.path:
         parts.append(line(f"Penalty {number(result.penalty)}, chosen of {len(result.path)}."))
     if result.compliance:

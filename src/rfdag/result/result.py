@@ -21,6 +21,7 @@ from rfdag.evidence.regressions import Regressions
 from rfdag.exchange import exports
 from rfdag.graphs.dag import Graph, as_dag
 from rfdag.graphs.sparse import entries_at, freeze
+from rfdag.input.columns import Column, in_words
 from rfdag.knowledge import Knowledge
 from rfdag.knowledge.compliance import Compliance, compliance, summed_up
 from rfdag.knowledge.orientation import oriented_class
@@ -96,6 +97,9 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
     tests
         How many tests of independence were done, by the number of variables that they condition on, where a ``test``
         decided; a question that was asked again counts once.
+    columns
+        What each column of the data was taken for, what was done with it, and what may be wrong with it; empty for
+        matrices, DAGs and moments, of which no column is known.
     """
 
     names: tuple[Hashable, ...]
@@ -116,6 +120,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
     means: NDArray[np.float64] | None = field(default=None, repr=False)
     estimator: UsedEstimator | None = None
     tests: dict[int, int] = field(default_factory=dict, repr=False)
+    columns: tuple[Column, ...] = field(default=(), repr=False)
     regressions: InitVar[Regressions | None] = None
 
     def __post_init__(self, regressions: Regressions | None) -> None:
@@ -156,6 +161,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
             means=evidence.means,
             estimator=found.estimator,
             tests=found.tests,
+            columns=evidence.columns,
             regressions=found.regressions,
         )
 
@@ -368,6 +374,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Plotting):
             f"rfdag result: {counted(len(self.names), 'variable')}, {rows}, method {self.method.name}",
             f"order (causes first): {shown}{more}",
             f"edges: {int(self.dag.sum())}, of which {undecided} could point either way",
+            *([f"columns: {in_words(self.columns)}"] if self.columns else []),
             *([f"partial correlations: {self.estimator}"] if self.estimator else []),
             *([f"penalty: {self.penalty:g}, chosen of {len(self.path)}; an edge costs {price}"] if self.path else []),
             *([f"tests: {count_of_tests(self.tests)}"] if self.tests else []),
