@@ -21,7 +21,6 @@ from rfdag.evidence.profile import ALL, BY_RANKS, Look, profile_of
 from rfdag.evidence.ranks import behind_kendall, behind_spearman, normal_scores, shares_below
 from rfdag.evidence.row_sample import RowSample, rows_kept
 from rfdag.evidence.spread import check_spread
-from rfdag.evidence.spread_sample import some_rows
 from rfdag.evidence.summary import Summary
 
 Names = tuple[Hashable, ...]
@@ -110,7 +109,7 @@ class _Ranks(Correlation):
         if sample.whole:
             return self.of_table(sample.rows, names, moments, report=report)
         summary = fold(sample.scoring(self.transform), Summary.joined, lambda share: report((1 + share) / 2))
-        seen = Look(some_rows(sample.rows)).profile(
+        seen = Look(sample.rows, whole=False).profile(
             names, sample.count, (sample.rows.min(axis=0), sample.rows.max(axis=0)), kinds=self.kinds
         )
         return self.of_summary(summary, names, moments).with_profile(seen)

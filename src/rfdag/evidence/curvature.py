@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
-
-from rfdag.evidence.ranks import normal_scores, shares_below
 
 Floats = NDArray[np.float64]
 
@@ -26,10 +24,7 @@ noise; with skewed noise 0.2 is reached now and then, since uncorrelated is not 
 SYMMETRIC = 0.2
 """Skewness by quantiles up to which a column's square is looked at: beyond, it hardly bends the column itself."""
 
-ROWS, COLUMNS = 500, 5000
-"""Rows, spread over those of the sample, and columns up to which all pairs are looked at: a few seconds at most."""
-
-COLUMNS_AT_ONCE = 1000
+COLUMNS_AT_ONCE = 100
 """Columns whose squares are correlated with all others at a time."""
 
 
@@ -41,9 +36,7 @@ class Curved(NamedTuple):
     share: float
 
 
-def curved_pairs(
-    rows: NDArray[Any], places: NDArray[np.int64], skewed: Floats, tied: NDArray[np.bool_]
-) -> list[Curved]:
+def curved_pairs(scores: NDArray[np.float32], skewed: Floats) -> list[Curved]:
     """Return the pairs with strong curvature, the strongest first, each pair once.
 
     Columns are taken by their normal scores z: heavy tails cannot fake curvature then, and what an increasing
@@ -52,30 +45,25 @@ def curved_pairs(
 
     Parameters
     ----------
-    rows
-        Some rows.
-    places
-        Which columns to look at.
+    scores
+        What `rfdag.evidence.ranks.unit_scores` returns for some rows.
     skewed
         Skewness of each column by quantiles.
-    tied
-        Which columns have equal numbers.
 
     Examples
     --------
+    >>> from rfdag.evidence.ranks import unit_scores
     >>> x, noise = np.random.default_rng(0).normal(size=(2, 500))
-    >>> rows = np.column_stack([noise, x, x**2 + noise])
-    >>> [(pair.column, pair.on) for pair in curved_pairs(rows, np.arange(3), np.zeros(3), np.zeros(3, bool))]
+    >>> scores = unit_scores(np.array([noise, x, x**2 + noise]), np.zeros(3, bool))
+    >>> [(pair.column, pair.on) for pair in curved_pairs(scores, np.zeros(3))]
     [(2, 1)]
     """
-    p = len(places)
-    straight = np.flatnonzero(np.abs(skewed[places]) < SYMMETRIC)
-    if p < 2 or p > COLUMNS or not len(straight):
+    p, k = scores.shape
+    straight = np.flatnonzero(np.abs(skewed) < SYMMETRIC)
+    if p < 2 or not len(straight):
         return []
-    columns = np.ascontiguousarray(rows[:: -(-len(rows) // ROWS), places].T, np.float64)
-    scores = _scores(columns, tied[places])
     # That of a correlation whose Fisher statistic is beyond the level.
-    least = max(LEAST_SHARE, float(ndtri(LEVEL / (2 * p * (p - 1)))) ** 2 / columns.shape[1])
+    least = max(LEAST_SHARE, float(ndtri(LEVEL / (2 * p * (p - 1)))) ** 2 / k)
     found: list[Curved] = []
     for first in range(0, len(straight), COLUMNS_AT_ONCE):
         on = straight[first : first + COLUMNS_AT_ONCE]
@@ -89,24 +77,9 @@ def curved_pairs(
         for row, column in np.argwhere(shares > least).tolist():
             share = float(shares[row, column])
             if share >= float(scores[on[row]] @ scores[column]) ** 2:
-                found.append(Curved(int(places[column]), int(places[on[row]]), share))
+                found.append(Curved(column, int(on[row]), share))
     found.sort(key=lambda pair: -pair.share)
     once: dict[frozenset[int], Curved] = {}
     for pair in found:
         once.setdefault(frozenset(pair[:2]), pair)
     return list(once.values())
-
-
-def _scores(columns: Floats, tied: NDArray[np.bool_]) -> Floats:
-    """Return the normal scores of columns, centred and of length 1."""
-    p, k = columns.shape
-    scores: Floats = np.empty((p, k))
-    quantiles = ndtri(np.arange(1, k + 1) / (k + 1))
-    np.put_along_axis(scores, columns.argsort(axis=1), quantiles[None], axis=1)
-    if tied.any():
-        scores[tied] = normal_scores(shares_below(columns[tied].T)).T
-        scores[tied] -= scores[tied].mean(axis=1)[:, None]
-    norms = np.sqrt(np.einsum("ij,ij->i", scores, scores))
-    # A column may be constant in these rows.
-    scores /= np.where(norms > 0, norms, 1.0)[:, None]
-    return scores

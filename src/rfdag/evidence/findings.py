@@ -64,21 +64,24 @@ def about_numbering(columns: Names) -> tuple[str, ...]:
 
 
 def about_codes(columns: Names) -> tuple[str, ...]:
-    """Return a warning about columns of three or four whole numbers.
+    """Return a warning about columns that look like codes of categories.
 
     >>> print(*about_codes(["region"]))
-    Column 'region' holds 3 or 4 different whole numbers and was taken as an amount. If these are codes of categories
-    without an order, drop it, replace it by a column of 0 and 1 for each category but one, or, if all columns are
-    categories, pass test='g2'.
+    Column 'region' looks like codes of categories, a few whole numbers without an order, and was taken as an amount. If
+    it is, drop it with drop=['region'], replace it by a column of 0 and 1 for each category but one, or, if all columns
+    are categories, pass test='g2'.
     """
     if not columns:
         return ()
-    it, amount = ("it", "was taken as an amount") if len(columns) == 1 else ("them", "were taken as amounts")
+    one = len(columns) == 1
+    it, amount = ("it", "was taken as an amount") if one else ("each", "were taken as amounts")
+    they = "it is" if one else "they are"
     return (
         DataMessage(
-            f"{subject_of(columns, 'holds', 'hold')} 3 or 4 different whole numbers and {amount}. If these are codes "
-            f"of categories without an order, drop {it}, replace {it} by a column of 0 and 1 for each category but "
-            f"one, or, if all columns are categories, pass {keyword('test', 'g2')}."
+            f"{subject_of(columns, 'looks', 'look')} like codes of categories, a few whole numbers without an order, "
+            f"and {amount}. If {they}, drop {'it' if one else 'them'} with {keyword('drop', list(columns))}, replace "
+            f"{it} by a column of 0 and 1 for each category but one, or, if all columns are categories, pass "
+            f"{keyword('test', 'g2')}."
         ),
     )
 

@@ -66,7 +66,7 @@ class DeviceMoments(Moments):
         extremes = cp.asnumpy(rows.lowest), cp.asnumpy(rows.highest)
         check_spread(labels, *extremes, scales)
         means = cp.asnumpy(rows.origins + rows.means * rows.units)
-        seen = Look.of(values).profile(labels, n, extremes, Spread(means, scales)) if looked_at else Profile()
+        seen = Look(values).profile(labels, n, extremes, Spread(means, scales)) if looked_at else Profile()
         return cls(labels, n, cp.asnumpy(factor), means, scales, notes=seen.notes, columns=seen.columns, held=factor)
 
     @classmethod

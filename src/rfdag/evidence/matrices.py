@@ -15,6 +15,13 @@ from rfdag.evidence.summary import reciprocal_condition
 
 Floats = NDArray[np.float64]
 
+FEWEST_ROWS = 10
+"""Rows below which the default search finds edges among unrelated columns: in more than a tenth of their pairs.
+
+Measured on Gaussian columns: 29 % of the pairs of 3 columns at 5 rows and 11 % at 9, 23 % of those of 5 columns at 7
+rows and 8 % at 10, 6 % of those of 10 columns at 13 rows, 2 % of those of 20 at 25.
+"""
+
 DOUBTFUL = 1e8
 """Condition of the factor above which a partial correlation may be off by more than about 1e-8."""
 
@@ -145,6 +152,14 @@ def factor_of(matrix: Floats, names: Sequence[Hashable], kind: str, n_samples: i
 def chosen(names: Sequence[Hashable], mask: NDArray[np.bool_]) -> list[Hashable]:
     """Return the names that a mask selects."""
     return [names[int(at)] for at in np.flatnonzero(mask)]
+
+
+def too_few_rows(rows: int) -> str:
+    """Return the warning about rows that are too few, whatever the columns are."""
+    return (
+        f"{rows} rows are too few to learn from: below {FEWEST_ROWS}, more than one in ten pairs of unrelated columns "
+        "become adjacent by chance. Collect more rows, or take the graph as no more than a guess."
+    )
 
 
 def check_two_rows(n: int) -> None:

@@ -24,6 +24,7 @@ from rfdag.evidence.independence import ExactIndependence, Independence, SampleI
 from rfdag.evidence.local import SharedMoments
 from rfdag.evidence.matrices import (
     DOUBTFUL,
+    FEWEST_ROWS,
     HOPELESS,
     check_two_rows,
     checked_matrix,
@@ -35,6 +36,7 @@ from rfdag.evidence.matrices import (
     extremes_of,
     factor_of,
     roots_of_diagonal,
+    too_few_rows,
     triangle_of,
 )
 from rfdag.evidence.profile import Look, Profile, Spread
@@ -133,14 +135,17 @@ class Moments(Evidence):
                 room -= means
 
             rows.add_written(len(values[piece]), write)
-        look = Look.of(values) if looked_at else None
+        look = Look(values) if looked_at else None
         return cls._of_rows(names, n, rows.factor, means, units, origins, (lowest, highest), look)
 
     @classmethod
     def from_summary(cls, summary: Summary, names: Sequence[Hashable] | None = None, *, looked_at: bool = True) -> Self:
         """Return the moments of rows that were summed up block by block; every number of them must be finite."""
         check_two_rows(summary.count)
-        extremes, look = (summary.lowest, summary.highest), Look(summary.sample.rows) if looked_at else None
+        extremes, look = (
+            (summary.lowest, summary.highest),
+            Look(summary.sample.rows, whole=False) if looked_at else None,
+        )
         factor = summary.factor.copy()
         return cls._of_rows(names, summary.count, factor, summary.means, summary.units, None, extremes, look)
 
@@ -360,9 +365,11 @@ class Moments(Evidence):
                     f"with {keyword('input', 'dag')}, which is exact."
                 ),
             )
+        few = () if self.n_samples >= FEWEST_ROWS else (too_few_rows(self.n_samples),)
         if condition <= DOUBTFUL:
-            return ()
+            return few
         return (
+            *few,
             f"The columns are nearly dependent (condition number {condition:.1e}): partial correlations may be off by "
             f"about {condition * 1e-16:.0e}. Consider dropping or combining the most similar columns.",
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, ndtri
 
 from rfdag.evidence import findings
+from rfdag.evidence.codes import FEW_VALUES, MOST_LOOKED_AT, look_like_codes
 from rfdag.evidence.curvature import Curved, curved_pairs
+from rfdag.evidence.ranks import unit_scores
 from rfdag.evidence.sentinels import Sentinel, may_be_sentinels, sentinels_in
-from rfdag.evidence.spread_sample import some_rows
+from rfdag.evidence.spread_sample import MOST_ROWS, some_rows
 from rfdag.evidence.tails import heavy_tailed
 from rfdag.input.columns import Column
 
@@ -21,18 +23,15 @@ Mask = NDArray[np.bool_]
 Kinds = frozenset[str]
 Ends = tuple[NDArray[Any], NDArray[Any]]
 
-ALL = frozenset({"sentinels", "identifiers", "codes", "tails", "skewness", "curvature"})
-"""What is looked for where columns are correlated as they are."""
+ALL = frozenset({"sentinels", "identifiers", "tails", "skewness", "pairs"})
+"""What is looked for where columns are correlated as they are; pairs show codes and curvature."""
 BY_RANKS = ALL - {"tails", "skewness"}
 """What ranks do not cure."""
 BY_TESTS = frozenset({"sentinels", "identifiers"})
 """What no test of independence can do anything about."""
 
-FEW_VALUES = 10
-"""Different values up to which they are remarked on."""
-
-CODES = 4
-"""Different whole numbers up to which they may be codes of categories; two are on a scale, whatever they stand for."""
+ROWS_FOR_PAIRS, COLUMNS_FOR_PAIRS = 500, 5000
+"""Rows, and columns up to which, columns are compared with each other: for a few seconds at most."""
 
 ROWS_PER_VALUE = 5
 """Rows for each different value from which values are few."""
@@ -40,15 +39,15 @@ ROWS_PER_VALUE = 5
 LOG_CHANCE = float(np.log(1e-6))
 """Logarithm of the chance below which whole numbers that all differ, or increase from row to row, number the rows."""
 
-QUANTILE_SKEWED, SKEWED, LEAST_ROWS = 0.4, 3.0, 50
+QUANTILE_SKEWED, SKEWED, LEAST_ROWS = 0.6, 3.0, 100
 """Skewness by quantiles and by moments beyond which a column is strongly skewed, and the rows from which that shows.
 
-By quantiles (that of 5 %, the median and that of 95 %) a Gaussian column has 0, an exponential one 0.57, and no tail
-counts; by moments these have 0 and 2, and a log-normal one 6. Chosen on seeds 0 to 19 of benchmarks/health.py.
+By quantiles (those of 5 %, 50 % and 95 %) no tail counts; an exponential column has 0.57, a log-normal one 0.68. Chosen
+on 2000 columns of each kind (seed 0), other than those that benchmarks/health.py reports: of 400 rows, 0.2 % of the
+exponential columns are beyond both, and 77 % of the log-normal ones.
 """
 
-
-CELLS_AT_ONCE = 2**20
+CELLS_AT_ONCE = 2**15
 """Numbers that are sorted at a time."""
 
 
@@ -67,23 +66,18 @@ class Spread(NamedTuple):
 
 
 class Look(NamedTuple):
-    """Some rows to look at.
+    """Rows to look at.
 
     Attributes
     ----------
-    rows
-        All rows, or some that are spread over all.
-    occurrences
-        Counts a number in a column over all rows; None where that takes another pass.
+    values
+        A table of all rows, or of some that are spread over all.
+    whole
+        Whether these are all rows.
     """
 
-    rows: NDArray[Any]
-    occurrences: Callable[[int, float], int] | None = None
-
-    @classmethod
-    def of(cls, values: NDArray[Any]) -> Look:
-        """Return the rows of a table to look at."""
-        return cls(some_rows(values), lambda at, value: int(np.count_nonzero(values[:, at] == value)))
+    values: NDArray[Any]
+    whole: bool = True
 
     def profile(
         self, names: Sequence[Hashable], n: int, ends: Ends, spread: Spread | None = None, kinds: Kinds = ALL
@@ -107,37 +101,78 @@ class Look(NamedTuple):
         --------
         >>> rows = np.random.default_rng(0).normal(50, 10, size=(200, 2)).round(1)
         >>> rows[::20, 1] = -999
-        >>> profile = Look.of(rows).profile(["age", "income"], 200, (rows.min(axis=0), rows.max(axis=0)))
+        >>> profile = Look(rows).profile(["age", "income"], 200, (rows.min(axis=0), rows.max(axis=0)))
         >>> profile.columns[1]
         Column(name='income', taken_for='numbers', done='used', remarks=('−999 occurs 10 times',))
         >>> print(*profile.notes)
         Column 'income' has numbers that seem to stand for missing values: −999 occurs 10 times. Replace such numbers
         by empty cells where the data come from, then drop or fill in these rows.
         """
-        rows, p = np.asarray(self.rows), len(names)
-        k = len(rows)
-        step = max(1, CELLS_AT_ONCE // max(k, 1))
+        rows, p = some_rows(*self.values.shape), len(names)
+        step = max(1, CELLS_AT_ONCE // min(len(self.values), MOST_ROWS))
+        tiles = [slice(first, first + step) for first in range(0, p, step)]
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            parts = [
-                _facts(rows[:, first : first + step], (ends[0][first : first + step], ends[1][first : first + step]))
-                for first in range(0, p, step)
-            ]
+            parts = [_facts(self.values[:, tile][rows], (ends[0][tile], ends[1][tile])) for tile in tiles]
             facts = _Facts(*map(np.concatenate, zip(*parts, strict=True))) if len(parts) > 1 else parts[0]
-            sentinels = self._sentinels(n, ends) if "sentinels" in kinds else {}
-            return _concluded(names, n, rows, facts, sentinels, ends, spread, kinds)
+            found = self._found(n, rows, facts, ends, spread, kinds)
+        return Profile(_described(names, facts, found), _noted(names, found))
 
-    def _sentinels(self, n: int, ends: Ends) -> dict[int, list[Sentinel]]:
+    def _found(self, n: int, rows: Any, facts: _Facts, ends: Ends, spread: Spread | None, kinds: Kinds) -> _Found:
+        """Return what the facts show; of a column that cannot be used as it is, only that."""
+        p = len(facts.distinct)
+        nothing = np.zeros(p, bool)
+        sentinels = self._sentinels(n, rows, ends) if "sentinels" in kinds else {}
+        # A table of ranks has many columns of different whole numbers.
+        dense = facts.dense if 2 * (facts.dense & ~facts.ordered).sum() <= p else nothing
+        numbering = facts.ordered | dense if "identifiers" in kinds else nothing
+        unusable = numbering.copy()
+        unusable[list(sentinels)] = True
+        heavy, shares = nothing, np.zeros(p)
+        if "tails" in kinds and spread is not None:
+            heavy, shares = heavy_tailed(n, *ends, *spread, facts.middles)
+            heavy &= ~unusable
+        skewed = nothing
+        if "skewness" in kinds:
+            skewed = (np.abs(facts.skewness) > SKEWED) & ~(unusable | heavy | facts.few)
+        codes: Mask = nothing
+        pairs: list[Curved] = []
+        if "pairs" in kinds and p <= COLUMNS_FOR_PAIRS:
+            codes, pairs = self._compared(facts, unusable)
+        return _Found(sentinels, numbering, codes, heavy, shares, skewed, pairs)
+
+    def _compared(self, facts: _Facts, unusable: Mask) -> tuple[Mask, list[Curved]]:
+        """Return the columns that look like codes, and the pairs with curvature."""
+        n, p = self.values.shape
+        rows = some_rows(n, p, ROWS_FOR_PAIRS)
+        places = np.flatnonzero(~(unusable | facts.few | (facts.distinct < 3)))
+        scores = np.empty((len(places), n if isinstance(rows, slice) else len(rows)), np.float32)
+        step = max(1, CELLS_AT_ONCE // max(scores.shape[1], 1))
+        for first in range(0, len(places), step):
+            tile = places[first : first + step]
+            # Row by row, since a copy of whole columns would be as large as the table.
+            picked = self.values[:, tile] if isinstance(rows, slice) else self.values[np.ix_(rows, tile)]
+            columns = np.ascontiguousarray(picked.T, np.float64)
+            scores[first : first + step] = unit_scores(columns, facts.tied[tile])
+        codes = np.zeros(p, bool)
+        for at in np.flatnonzero(facts.few & facts.whole & ~unusable)[:MOST_LOOKED_AT].tolist():
+            codes[at] = look_like_codes(self.values[:, at][rows], scores)
+        pairs = [
+            Curved(int(places[i]), int(places[j]), share) for i, j, share in curved_pairs(scores, facts.bowed[places])
+        ]
+        return codes, pairs
+
+    def _sentinels(self, n: int, rows: Any, ends: Ends) -> dict[int, list[Sentinel]]:
         """Return the numbers that seem to stand for missing values, by column."""
-        k = len(self.rows)
         found: dict[int, list[Sentinel]] = {}
         for at in np.flatnonzero(may_be_sentinels(ends[0]) | may_be_sentinels(ends[1])).tolist():
+            column = self.values[:, at]
+            numbers = np.sort(np.asarray(column[rows], np.float64))
 
-            def occurring(value: float, seen: int, at: int = at) -> int | None:
-                if k == n:
-                    return seen
-                return round(seen * n / k) or None if self.occurrences is None else self.occurrences(at, value)
+            def occurring(value: float, seen: int, column: NDArray[Any] = column) -> int | None:
+                if self.whole:
+                    return int(np.count_nonzero(column == value))
+                return round(seen * n / len(column)) or None
 
-            numbers = np.sort(np.asarray(self.rows[:, at], np.float64))
             here = sentinels_in(numbers, (float(ends[0][at]), float(ends[1][at])), occurring)
             if here:
                 found[at] = here
@@ -160,7 +195,7 @@ def profile_of(values: NDArray[Any], names: Sequence[Hashable], kinds: Kinds = A
             values.mean(axis=0, dtype=np.float64),
             np.concatenate([part.std(axis=0, ddof=1, dtype=np.float64) for part in parts]),
         )
-    return Look.of(values).profile(names, n, ends, spread, kinds)
+    return Look(values).profile(names, n, ends, spread, kinds)
 
 
 class _Facts(NamedTuple):
@@ -180,6 +215,22 @@ class _Facts(NamedTuple):
     """Skewness by moments; 0 where that by quantiles is small."""
     middles: Floats
     """Standard deviation of a Gaussian column with the same middle half."""
+    tied: Mask
+    """Whether some of them are equal."""
+    few: Mask
+    """Whether there are few different ones, though more than two, for many rows."""
+
+
+class _Found(NamedTuple):
+    """What was found in columns."""
+
+    sentinels: dict[int, list[Sentinel]]
+    numbering: Mask
+    codes: Mask
+    heavy: Mask
+    shares: Floats
+    skewed: Mask
+    pairs: list[Curved]
 
 
 def _facts(rows: NDArray[Any], ends: Ends) -> _Facts:
@@ -203,11 +254,13 @@ def _facts(rows: NDArray[Any], ends: Ends) -> _Facts:
     low, quarter, middle, upper, high = _half_quantiles(ascending)
     bowed = np.where(high > low, (high - middle - (middle - low)) / (high - low), 0.0)
     skewness = np.zeros(p)
-    for at in np.flatnonzero((np.abs(bowed) > QUANTILE_SKEWED) & (distinct > 2)).tolist():
+    for at in np.flatnonzero((np.abs(bowed) > QUANTILE_SKEWED) & (distinct > 2) & (k >= LEAST_ROWS)).tolist():
         column = columns[at] / np.abs(columns[at]).max()
         column -= column.mean()
         skewness[at] = (column**3).mean() / (column**2).mean() ** 1.5
-    return _Facts(distinct, whole, ordered, dense, bowed, skewness, 2 * (upper - quarter) / (ndtri(0.75) - ndtri(0.25)))
+    middles = 2 * (upper - quarter) / (ndtri(0.75) - ndtri(0.25))
+    few = (distinct > 2) & (distinct <= FEW_VALUES) & (k >= ROWS_PER_VALUE * distinct)
+    return _Facts(distinct, whole, ordered, dense, bowed, skewness, middles, distinct < k, few)
 
 
 def _half_quantiles(ascending: Floats) -> Floats:
@@ -221,60 +274,40 @@ def _half_quantiles(ascending: Floats) -> Floats:
     return found.T
 
 
-def _concluded(
-    names: Sequence[Hashable],
-    n: int,
-    rows: NDArray[Any],
-    facts: _Facts,
-    sentinels: dict[int, list[Sentinel]],
-    ends: Ends,
-    spread: Spread | None,
-    kinds: Kinds,
-) -> Profile:
-    """Return what the facts show, the most misleading first; a column that cannot be used as it is, only once."""
-    p, k = len(names), len(rows)
-    nothing = np.zeros(p, bool)
-    few = (facts.distinct > 2) & (facts.distinct <= FEW_VALUES) & (k >= ROWS_PER_VALUE * facts.distinct)
-    # A table of ranks has many columns of different whole numbers.
-    dense = facts.dense if 2 * (facts.dense & ~facts.ordered).sum() <= p else nothing
-    numbering = facts.ordered | dense if "identifiers" in kinds else nothing
-    unusable = numbering.copy()
-    unusable[list(sentinels)] = True
-    codes = few & facts.whole & (facts.distinct <= CODES) & ~unusable if "codes" in kinds else nothing
-    heavy, shares = nothing, np.zeros(p)
-    if "tails" in kinds and spread is not None:
-        heavy, shares = heavy_tailed(n, *ends, *spread, facts.middles)
-        heavy &= ~unusable
-    skewed = nothing
-    if "skewness" in kinds and k >= LEAST_ROWS:
-        skewed = (np.abs(facts.skewness) > SKEWED) & ~(unusable | heavy | few)
-    pairs: list[Curved] = []
-    if "curvature" in kinds:
-        places = np.flatnonzero(~(unusable | few | (facts.distinct < 3)))
-        pairs = curved_pairs(rows, places, facts.bowed, facts.distinct < k)
+def _noted(names: Sequence[Hashable], found: _Found) -> tuple[str, ...]:
+    """Return what was found as sentences, the most misleading first."""
 
     def named(mask: Mask) -> list[Hashable]:
         return [names[at] for at in np.flatnonzero(mask).tolist()]
 
-    notes = (
-        *findings.about_sentinels(names, sentinels),
-        *findings.about_numbering(named(numbering)),
-        *findings.about_codes(named(codes)),
-        *findings.about_tails(names, heavy, shares),
-        *findings.about_skewness(named(skewed)),
-        *findings.about_curvature([(names[pair.column], names[pair.on]) for pair in pairs]),
+    return (
+        *findings.about_sentinels(names, found.sentinels),
+        *findings.about_numbering(named(found.numbering)),
+        *findings.about_codes(named(found.codes)),
+        *findings.about_tails(names, found.heavy, found.shares),
+        *findings.about_skewness(named(found.skewed)),
+        *findings.about_curvature([(names[pair.column], names[pair.on]) for pair in found.pairs]),
     )
-    remarks: dict[int, list[str]] = {at: list(map(findings.occurring, found)) for at, found in sentinels.items()}
-    for at in np.flatnonzero(few).tolist():
+
+
+def _described(names: Sequence[Hashable], facts: _Facts, found: _Found) -> tuple[Column, ...]:
+    """Return what each column was taken for, with what was found in it."""
+    remarks: dict[int, list[str]] = {at: list(map(findings.occurring, each)) for at, each in found.sentinels.items()}
+    for at in np.flatnonzero(facts.few).tolist():
         remarks.setdefault(at, []).append(f"{facts.distinct[at]} different values")
-    for phrase, mask in (("numbers the rows", numbering), ("heavy tails", heavy), ("strong skew", skewed)):
+    phrases = {
+        "numbers the rows": found.numbering,
+        "looks like codes": found.codes,
+        "heavy tails": found.heavy,
+        "strong skew": found.skewed,
+    }
+    for phrase, mask in phrases.items():
         for at in np.flatnonzero(mask).tolist():
             remarks.setdefault(at, []).append(phrase)
-    for pair in pairs:
+    for pair in found.pairs:
         remarks.setdefault(pair.column, []).append(f"depends on the square of {names[pair.on]}")
     taken = np.where(facts.distinct == 2, "two values", np.where(facts.whole, "whole numbers", "numbers")).tolist()
-    columns = [
+    return tuple(
         Column(name, what, remarks=tuple(remarks.get(at, ())))
         for at, (name, what) in enumerate(zip(names, taken, strict=True))
-    ]
-    return Profile(tuple(columns), notes)
+    )

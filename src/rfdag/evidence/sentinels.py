@@ -41,7 +41,7 @@ def may_be_sentinels(ends: NDArray[Any]) -> NDArray[np.bool_]:
     >>> may_be_sentinels(np.array([-999, 3, 9]))
     array([ True, False,  True])
     """
-    return np.isin(ends, _KNOWN)
+    return np.array([end in _KNOWN for end in ends.tolist()], bool)
 
 
 def sentinels_in(
@@ -92,11 +92,11 @@ def _outside(values: Floats, occurrences: Callable[[float], int | None]) -> list
 def _apart(one: Sentinel, others: Floats) -> bool:
     """Return whether a number below the others is far from them, or occurs often beyond a gap."""
     distance, extent = others[0] - one.value, others[-1] - others[0]
-    if abs(one.value) in LARGE and distance >= FAR * extent:
+    if one.value in LARGE and distance >= FAR * extent:
         return one.times is None or one.times > 1
     gaps = np.diff(others[: OUTERMOST + 1]) if len(others) > 3 else extent
     return one.times is not None and one.times >= REPEATED and bool(distance >= TIMES_THE_GAPS * np.max(gaps))
 
 
-_KNOWN = (*SMALL, *LARGE, *(-value for value in SMALL))
+_KNOWN = frozenset({*SMALL, *LARGE, *(-value for value in SMALL)})
 """All of them; the ends of a column are looked at both ways round."""
