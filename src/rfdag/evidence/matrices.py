@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cholesky, qr, solve_triangular
 
-from rfdag.errors import DataError, MatrixError, as_column, as_columns, keyword
+from rfdag.errors import DataError, MatrixError, Message, as_column, as_columns, keyword
 from rfdag.evidence.summary import reciprocal_condition
 
 Floats = NDArray[np.float64]
@@ -156,7 +156,7 @@ def chosen(names: Sequence[Hashable], mask: NDArray[np.bool_]) -> list[Hashable]
 
 def too_few_rows(rows: int) -> str:
     """Return the warning about rows that are too few, whatever the columns are."""
-    return (
+    return Message(
         f"{rows} rows are too few to learn from: below {FEWEST_ROWS}, more than one in ten pairs of unrelated columns "
         "become adjacent by chance. Collect more rows, or take the graph as no more than a guess."
     )

@@ -370,8 +370,10 @@ class Moments(Evidence):
             return few
         return (
             *few,
-            f"The columns are nearly dependent (condition number {condition:.1e}): partial correlations may be off by "
-            f"about {condition * 1e-16:.0e}. Consider dropping or combining the most similar columns.",
+            Message(
+                f"The columns are nearly dependent (condition number {condition:.1e}): partial correlations may be off "
+                f"by about {condition * 1e-16:.0e}. Consider dropping or combining the most similar columns."
+            ),
         )
 
     def regressions(self, dag: NDArray[np.int8]) -> Regressions:

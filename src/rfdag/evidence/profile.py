@@ -145,21 +145,30 @@ class Look(NamedTuple):
         n, p = self.values.shape
         rows = some_rows(n, p, ROWS_FOR_PAIRS)
         places = np.flatnonzero(~(unusable | facts.few | (facts.distinct < 3)))
+        scores = self._scores(rows, places, facts.tied)
+        codes = np.zeros(p, bool)
+        suspects = np.flatnonzero(facts.few & facts.whole & ~unusable)[:MOST_LOOKED_AT]
+        # Such columns are compared with each other as well.
+        of_suspects = self._scores(rows, suspects, facts.tied)
+        for number, at in enumerate(suspects.tolist()):
+            others = np.concatenate([scores, np.delete(of_suspects, number, axis=0)])
+            codes[at] = look_like_codes(self.values[:, at][rows], others)
+        pairs = [
+            Curved(int(places[i]), int(places[j]), share) for i, j, share in curved_pairs(scores, facts.bowed[places])
+        ]
+        return codes, pairs
+
+    def _scores(self, rows: Any, places: NDArray[np.int64], tied: Mask) -> NDArray[np.float32]:
+        """Return what `unit_scores` returns for some rows of some columns, some columns at a time."""
+        n = len(self.values)
         scores = np.empty((len(places), n if isinstance(rows, slice) else len(rows)), np.float32)
         step = max(1, CELLS_AT_ONCE // max(scores.shape[1], 1))
         for first in range(0, len(places), step):
             tile = places[first : first + step]
             # Row by row, since a copy of whole columns would be as large as the table.
             picked = self.values[:, tile] if isinstance(rows, slice) else self.values[np.ix_(rows, tile)]
-            columns = np.ascontiguousarray(picked.T, np.float64)
-            scores[first : first + step] = unit_scores(columns, facts.tied[tile])
-        codes = np.zeros(p, bool)
-        for at in np.flatnonzero(facts.few & facts.whole & ~unusable)[:MOST_LOOKED_AT].tolist():
-            codes[at] = look_like_codes(self.values[:, at][rows], scores)
-        pairs = [
-            Curved(int(places[i]), int(places[j]), share) for i, j, share in curved_pairs(scores, facts.bowed[places])
-        ]
-        return codes, pairs
+            scores[first : first + step] = unit_scores(np.ascontiguousarray(picked.T, np.float64), tied[tile])
+        return scores
 
     def _sentinels(self, n: int, rows: Any, ends: Ends) -> dict[int, list[Sentinel]]:
         """Return the numbers that seem to stand for missing values, by column."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from rfdag.eliminate.engines.engine import Engine
 from rfdag.eliminate.engines.independence import Conditioning, IndependenceEngine
+from rfdag.errors import Message
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.independence import Independence
 from rfdag.independence.answers import PairwiseTests, needed
@@ -116,5 +117,5 @@ class ByTests(Evidence):
         """Return what a result says whose tests came to an early end."""
         done = counted(self.asked.counts.total(), "test")
         if self.asked.interrupted:
-            return (f"The search was interrupted after {done}: {UNTESTED}",)
-        return (f"The time limit passed after {done}: {UNTESTED}",) if self.asked.late else ()
+            return (Message(f"The search was interrupted after {done}: {UNTESTED}"),)
+        return (Message(f"The time limit passed after {done}: {UNTESTED}"),) if self.asked.late else ()

@@ -298,4 +298,4 @@ def _summary(parts: Sequence[_Part]) -> tuple[str, ...]:
     if len(warnings) <= WARNINGS_SHOWN:
         return tuple(warnings)
     concerned = sum(map(bool, of_blocks))
-    return (*warnings[:WARNINGS_SHOWN], f"{concerned} of {len(parts)} blocks have warnings of this kind.")
+    return (*warnings[:WARNINGS_SHOWN], Message(f"{concerned} of {len(parts)} blocks have warnings of this kind."))
