@@ -78,10 +78,10 @@ def explained_by_others(moments: Moments) -> NDArray[np.float64] | None:
 
 def _findings(result: Result, rows: Rows | None, explained: Any, condition: float | None) -> list[Finding]:
     return [
+        *_about_columns(result),
         *_about_size(result),
         *_about_dependence(explained, condition),
         *_about_ranks(result),
-        *_about_columns(result),
         *([NO_ROWS] if rows is None else []),
     ]
 

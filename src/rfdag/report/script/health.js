@@ -1,5 +1,5 @@
 // The health of the data: findings in words, columns in numbers.
-const COLUMNS = { taken: "taken for", mean: "mean", sd: "standard deviation", lowest: "lowest", highest: "highest", skewness: "skewness", kurtosis: "excess kurtosis", distinct: "different values", explained: "explained by the others", remarks: "remarks" };
+const COLUMNS = { taken: "taken for", remarks: "remarks", mean: "mean", sd: "standard deviation", lowest: "lowest", highest: "highest", skewness: "skewness", kurtosis: "excess kurtosis", distinct: "different values", explained: "explained by the others" };
 const IN_WORDS = ["taken", "remarks"];
 
 function showHealth() {
@@ -17,7 +17,7 @@ function showHealth() {
   const variables = health.columns.variable;
   const cell = (name, at) => {
     const value = health.columns[name][at];
-    if (IN_WORDS.includes(name)) return value && shown(value);
+    if (IN_WORDS.includes(name)) return value && make("span", { class: "phrases", text: shown(value) });
     if (name === "distinct" && value === health.columns.distinct_up_to) return `${figure(value)} or more`;
     return name === "explained" ? `${(100 * value).toFixed(1)} %` : figure(value);
   };
