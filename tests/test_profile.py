@@ -19,6 +19,7 @@ from rfdag.cli import app
 from rfdag.errors import DataMessage, DataWarning, NumericalWarning
 from rfdag.evidence.profile import ALL, BY_RANKS, BY_TESTS, profile_of
 from rfdag.evidence.spread_sample import SpreadSample, rows_looked_at, some_rows
+from rfdag.evidence.summary import Summary
 from rfdag.input.columns import Column, in_words
 from rfdag.report.content import content_of
 from rfdag.simulate import linear_sem, random_dag, sample
@@ -121,7 +122,8 @@ def test_columns_that_number_the_rows(rows, column):
 
 def test_ranks_and_large_whole_numbers_do_not_number_the_rows(rows):
     assert notes(rows.argsort(axis=0).argsort(axis=0)) == ()
-    assert notes(with_column(rows, np.random.default_rng(0).integers(0, 10**6, size=400))) == ()
+    for most in (10**6, 2**62):
+        assert notes(with_column(rows, np.random.default_rng(0).integers(0, most, size=400))) == ()
 
 
 def test_codes_are_named_and_amounts_are_not(rows):
@@ -188,6 +190,14 @@ def test_a_sample_is_spread_over_the_rows():
     assert np.histogram(found, bins=8, range=(0, 40_000))[0].min() > len(found) / 10
     places = some_rows(40_000, 200)
     assert len(set((places % 24).tolist())) == 24
+
+
+def test_the_sample_of_a_block_is_as_it_was():
+    for n in (50, 50_000):
+        block = np.asfortranarray(5 + np.random.default_rng(0).normal(size=(n, 2)))
+        before = block.copy()
+        rows = Summary.of(block).sample.rows
+        assert np.isin(rows[:, 0], before[:, 0]).all()
 
 
 def test_streams_show_what_tables_show(tmp_path):

@@ -259,7 +259,9 @@ def _facts(rows: NDArray[Any], ends: Ends) -> _Facts:
         ordered &= float(np.log(2) - gammaln(k + 1)) < LOG_CHANCE
         # All of k numbers differ that are drawn from m with equal chances; with others this is less likely still.
         m = ends[1][places].astype(np.float64) - ends[0][places].astype(np.float64) + 1
-        dense[places] = np.nan_to_num(gammaln(m + 1) - gammaln(m - k + 1) - k * np.log(m)) < LOG_CHANCE
+        exact = gammaln(m + 1) - gammaln(m - k + 1) - k * np.log(m)
+        # Of large numbers the logarithms of factorials would leave nothing but rounding.
+        dense[places] = np.nan_to_num(np.where(m > 1000 * k, -k * (k - 1) / (2 * m), exact)) < LOG_CHANCE
     low, quarter, middle, upper, high = _half_quantiles(ascending)
     bowed = np.where(high > low, (high - middle - (middle - low)) / (high - low), 0.0)
     skewness = np.zeros(p)

@@ -47,7 +47,9 @@ class SpreadSample:
         stretch = 1
         while -(-n // stretch) > rows_looked_at(p):
             stretch *= 2
-        return cls(np.asarray(block[_drawn(n, stretch)], np.float64), stretch)
+        # Column by column, as blocks lie in memory; a copy in any case, since they are overwritten.
+        places = np.arange(n) if stretch == 1 else _drawn(n, stretch)
+        return cls(np.take(block.T, places, axis=1).astype(np.float64, copy=False).T, stretch)
 
     def joined(self, other: SpreadSample) -> SpreadSample:
         """Return a sample of these rows and the other's together."""
