@@ -157,8 +157,8 @@ def chosen(names: Sequence[Hashable], mask: NDArray[np.bool_]) -> list[Hashable]
 def too_few_rows(rows: int) -> str:
     """Return the warning about rows that are too few, whatever the columns are."""
     return Message(
-        f"{rows} rows are too few to learn from: below {FEWEST_ROWS}, more than one in ten pairs of unrelated columns "
-        "become adjacent by chance. Collect more rows, or take the graph as no more than a guess."
+        f"{rows} rows are too few to learn from: below {FEWEST_ROWS}, chance decides about much of the graph. Collect "
+        "more rows, or take the graph as no more than a guess."
     )
 
 

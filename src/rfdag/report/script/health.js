@@ -9,7 +9,9 @@ function showHealth() {
   if (health.pairs.length) {
     body.append(make("h3", { text: "Largest correlations" }), tableOf(["pair", "", ["correlation", 1]], health.pairs.map(([first, second, value]) => [link(first), link(second), figure(value)])));
   }
-  const known = Object.keys(COLUMNS).filter((name) => health.columns[name]);
+  // What is the same for all columns stands above the table.
+  const telling = (name) => !IN_WORDS.includes(name) || new Set(health.columns[name]).size > 1;
+  const known = Object.keys(COLUMNS).filter((name) => health.columns[name] && telling(name));
   if (!known.length) {
     body.append(make("p", { class: "hint", text: "Means and spreads are not known: the moments were not kept with this result." }));
     return;
