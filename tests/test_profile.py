@@ -161,6 +161,8 @@ def test_curvature_is_found_where_correlations_are_zero(rows):
         assert "test='kci'" in note
     assert notes(bent, BY_TESTS) == ()
     assert notes(with_column(rows, (x + 3) ** 2 + noise)) == ()
+    # Where the line explains more than the square, a correlation shows the pair.
+    assert notes(with_column(rows, (x + 0.9) ** 2 + 0.3 * noise)) == ()
 
 
 def test_a_column_is_reported_once(rows):
