@@ -1,9 +1,9 @@
 """How often the look at columns reports something: false alarms on harmless tables, and planted problems found.
 
-    python benchmarks/health.py [--tables 200] [--seed 900]
+    python benchmarks/health.py [--tables 200] [--seed 1700]
 
 Writes benchmarks/results/health.csv and the table of docs/troubleshooting.md. The rules were chosen on tables of other
-seeds and generators.
+seeds.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def main() -> None:
     """Count warnings about harmless tables and about planted problems."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=900)
+    parser.add_argument("--seed", type=int, default=1700)
     options = parser.parse_args()
     rows: list[Row] = []
     for name, draw in HARMLESS.items():
