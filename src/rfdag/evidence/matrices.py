@@ -18,8 +18,8 @@ Floats = NDArray[np.float64]
 FEWEST_ROWS = 10
 """Rows below which the default search finds edges among unrelated columns: in about a tenth of their pairs, or more.
 
-Chosen on 60 tables of Gaussian columns of each size, and measured on 200 others: 24 % of the pairs of 3 columns at 5 rows
-and 9 % at 9, 19 % of those of 5 columns at 7 rows and 11 % at 9; at 13 rows 7 % of those of 10 columns.
+Chosen on 60 tables of Gaussian columns of each size, and measured on 200 others: 24 % of the pairs of 3 columns at 5
+rows and 9 % at 9, 19 % of those of 5 columns at 7 rows and 11 % at 9; at 13 rows 7 % of those of 10 columns.
 """
 
 DOUBTFUL = 1e8
