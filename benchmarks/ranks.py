@@ -24,10 +24,10 @@ from rfdag import metrics
 from rfdag.errors import DataWarning, NumericalWarning
 from rfdag.evidence.correlations import CORRELATIONS
 from rfdag.evidence.moments import Moments
+from rfdag.evidence.profile import profile_of
 from rfdag.evidence.ranks import normal_scores
 from rfdag.evidence.row_sample import RowSample
 from rfdag.evidence.summary import Summary
-from rfdag.evidence.tails import middle_deviations, warnings_about_tails
 from rfdag.simulate import linear_sem, random_dag, sample
 from rfdag.studies.bench.transforms import monotone
 from rfdag.studies.bench.workloads import simulation_generator
@@ -106,8 +106,7 @@ def accuracy(options: argparse.Namespace) -> None:
 
 def warned(rows: Floats) -> bool:
     """Return whether a table brings the warning."""
-    facts = rows.min(axis=0), rows.max(axis=0), rows.mean(axis=0), rows.std(axis=0, ddof=1)
-    return bool(warnings_about_tails(range(rows.shape[1]), len(rows), *facts, middle_deviations(rows)))
+    return bool(profile_of(rows, range(rows.shape[1]), frozenset({"tails"})).notes)
 
 
 def tails(options: argparse.Namespace) -> None:

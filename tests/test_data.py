@@ -81,6 +81,7 @@ def test_files(rows, expected, suffix, tmp_path):
     same(rfdag.learn(str(path), names=NAMES if suffix == "npy" else None), expected)
 
 
+@pytest.mark.filterwarnings("ignore:. rows are too few:rfdag.errors.NumericalWarning")
 def test_text_files_as_people_write_them(tmp_path):
     path = tmp_path / "table.csv"
     path.write_bytes('\ufeff"x, y", z \r\n1,2\r\n3,1\r\n"2",5\r\n4,4\r\n9,1\r\n'.encode())

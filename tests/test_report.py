@@ -109,7 +109,7 @@ def test_explained_variance_is_that_of_regressions():
 
 def test_shapes_of_columns_are_scipys():
     rows, _, result = drawn(5, 200)
-    rows = np.exp(rows / 2)
+    rows = np.exp(rows / 4)
     shapes = content_of(rfdag.learn(rows, **QUICK), data=rows)["health"]["columns"]
     assert shapes["skewness"] == pytest.approx(stats.skew(rows).tolist(), rel=1e-4)
     assert shapes["kurtosis"] == pytest.approx(stats.kurtosis(rows).tolist(), rel=1e-4)
@@ -117,7 +117,7 @@ def test_shapes_of_columns_are_scipys():
 
 
 def test_shapes_are_those_of_the_columns_by_name():
-    rows = np.exp(drawn(5, 200)[0] / 2)
+    rows = np.exp(drawn(5, 200)[0] / 4)
     frame = pd.DataFrame(rows, columns=[3, 1, 0, 2, 4])
     result = rfdag.learn(frame, **QUICK)
     expected = content_of(result, data=frame)["health"]["columns"]

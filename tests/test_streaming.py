@@ -36,6 +36,8 @@ from rfdag.simulate import linear_sem, random_dag, sample
 from strategies import samples
 
 NAMES = ["a", "b", "c", "d", "e"]
+ODD_COLUMNS = pytest.mark.filterwarnings("ignore::rfdag.errors.DataWarning")
+"""Where codes and skewed columns are what is read; other tests look at what is said about them."""
 
 
 @pytest.fixture(scope="module")
@@ -274,6 +276,7 @@ def test_a_huge_row_group_is_handed_out_in_blocks(rows, expected, tmp_path, smal
     assert 0 < shares[0] < 0.1
 
 
+@ODD_COLUMNS
 def test_everything_that_is_a_number(tmp_path):
     generator = np.random.default_rng(1)
     n = 500
@@ -405,6 +408,7 @@ def test_tables_that_do_not_fit_are_not_put_together(rows, tmp_path, monkeypatch
 # Reports about what is read in pieces
 
 
+@ODD_COLUMNS
 def test_a_report_about_a_stream_shows_what_one_about_the_table_shows(rows, tmp_path, small_blocks):
     rows = np.column_stack([np.exp(rows[:, 0]), np.round(rows[:, 1]), 1e7 + rows[:, 2], rows[:, 3:]])
     path = write(rows, tmp_path / "rows.parquet")
@@ -413,7 +417,9 @@ def test_a_report_about_a_stream_shows_what_one_about_the_table_shows(rows, tmp_
     for data in (path, pyarrow.dataset.dataset(path), table(rows)):
         found = content_of(result, data=data)
         for name, numbers in whole["health"]["columns"].items():
-            if name != "distinct_up_to":
+            if name in ("taken", "remarks"):
+                assert found["health"]["columns"][name] == numbers
+            elif name != "distinct_up_to":
                 assert found["health"]["columns"][name] == pytest.approx(numbers, rel=1e-6), name
     assert content_of(result, data=table(rows))["run"]["hash"] == whole["run"]["hash"]
 

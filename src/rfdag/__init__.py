@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rfdag.estimator import RFD
     from rfdag.evidence.moments import Moments
     from rfdag.evidence.oracle import Oracle
+    from rfdag.input.columns import Column
     from rfdag.input.description import Description
     from rfdag.knowledge import Knowledge
     from rfdag.learning import learn
@@ -25,6 +26,7 @@ __all__ = [
     "RFD",
     "Baseline",
     "Bootstrap",
+    "Column",
     "Description",
     "Edge",
     "Estimation",
@@ -61,6 +63,7 @@ _HOMES = {
     "Rfd": "rfdag.methods",
     "Soft": "rfdag.methods",
     "Sp": "rfdag.methods",
+    "Column": "rfdag.input.columns",
     "Description": "rfdag.input.description",
     "Estimation": "rfdag.precision.estimation",
     "Oracle": "rfdag.evidence.oracle",

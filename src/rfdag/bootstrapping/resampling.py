@@ -157,7 +157,7 @@ def _drawn_by_ranks(
     for draw in range(DRAWS):
         counts = sampling.counts(len(values), generator)
         try:
-            moments = correlated.of_table(np.repeat(values, counts, axis=0), names, Moments)
+            moments = correlated.of_table(np.repeat(values, counts, axis=0), names, Moments, looked_at=False)
         except DataError as problem:
             # Drawn rows may agree in a column, or order two columns alike, though not all rows do.
             if draw == DRAWS - 1:

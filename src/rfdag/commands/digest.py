@@ -13,6 +13,7 @@ from rich.table import Table
 from rfdag.commands.next_steps import Step, strongest
 from rfdag.commands.speech import Spell, escape, print_files, printable, spelled
 from rfdag.errors import as_argument
+from rfdag.input.columns import in_words
 from rfdag.knowledge.compliance import summed_up
 from rfdag.result import Edge, Result
 from rfdag.result.close_calls import MARK
@@ -70,6 +71,8 @@ def _tell_pipe(
     for label, text in remarks:
         console.print(f"\n[bold]{label}[/bold]: {text}", highlight=False)
     _tell_path(console, result)
+    if result.columns:
+        console.print(f"\n[bold]Columns[/bold]: {escape(in_words(result.columns))}", highlight=False)
     if result.estimator is not None:
         console.print(f"\n[bold]Estimator[/bold]: {escape(str(result.estimator))}", highlight=False)
     if result.tests:
@@ -208,6 +211,10 @@ def _summary(result: Result, remarks: Sequence[Remark], warnings: Sequence[str])
             ),
         )
     yield from remarks
+    if result.columns:
+        yield "Columns", escape(in_words(result.columns))
+    if result.reading:
+        yield "Read", escape("; ".join(result.reading))
     if result.estimator is not None:
         yield "Estimator", escape(str(result.estimator))
     if result.tests:

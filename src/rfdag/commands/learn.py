@@ -151,6 +151,7 @@ def _content(result: Result, files: Sequence[Path]) -> dict[str, Any]:
         "settings": result.settings.to_dict(),
         "timings": result.timings,
         "warnings": list(result.warnings),
+        "columns": [column._asdict() for column in result.columns],
         "reading": list(result.reading),
         "compliance": [record._asdict() for record in result.compliance],
         "files": [str(path) for path in files],

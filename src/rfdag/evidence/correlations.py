@@ -17,6 +17,7 @@ from rfdag.evidence.awkward import RANKS, awkward_error, copies_among
 from rfdag.evidence.kendall import kendall
 from rfdag.evidence.moments import Floats, Moments
 from rfdag.evidence.nearest import floor_for, repaired
+from rfdag.evidence.profile import ALL, BY_RANKS, Look, profile_of
 from rfdag.evidence.ranks import behind_kendall, behind_spearman, normal_scores, shares_below
 from rfdag.evidence.row_sample import RowSample, rows_kept
 from rfdag.evidence.spread import check_spread
@@ -42,12 +43,21 @@ class Correlation(ABC):
     """Whether rows may count differently often without being repeated."""
     passes: ClassVar[int] = 1
     """How many times rows are read that come in pieces; 0 if all of them are needed at once."""
+    kinds: ClassVar[frozenset[str]] = BY_RANKS
+    """What is looked for in the columns."""
 
     @abstractmethod
     def of_table(
-        self, values: NDArray[Any], names: Names, moments: type[Moments], threads: int = 1, report: Report = _silent
+        self,
+        values: NDArray[Any],
+        names: Names,
+        moments: type[Moments],
+        threads: int = 1,
+        report: Report = _silent,
+        *,
+        looked_at: bool = True,
     ) -> Moments:
-        """Return the moments of rows in memory."""
+        """Return the moments of rows in memory, and what these look like if they are ``looked_at``."""
 
     def of_stream(self, fold: Fold, names: Names, moments: type[Moments], check: Check, report: Report) -> Moments:
         """Return the moments of rows that are read in pieces."""
@@ -63,12 +73,20 @@ class Pearson(Correlation):
 
     name = "pearson"
     weighs = True
+    kinds = ALL
 
     def of_table(
-        self, values: NDArray[Any], names: Names, moments: type[Moments], threads: int = 1, report: Report = _silent
+        self,
+        values: NDArray[Any],
+        names: Names,
+        moments: type[Moments],
+        threads: int = 1,
+        report: Report = _silent,
+        *,
+        looked_at: bool = True,
     ) -> Moments:
         """Return the moments of the values."""
-        return moments.from_data(values, names)
+        return moments.from_data(values, names, looked_at=looked_at)
 
     def of_stream(self, fold: Fold, names: Names, moments: type[Moments], check: Check, report: Report) -> Moments:
         """Return the moments of the values, read once."""
@@ -94,7 +112,10 @@ class _Ranks(Correlation):
         if sample.whole:
             return self.of_table(sample.rows, names, moments, report=report)
         summary = fold(sample.scoring(self.transform), Summary.joined, lambda share: report((1 + share) / 2))
-        return self.of_summary(summary, names, moments)
+        seen = Look(sample.rows, whole=False).profile(
+            names, sample.count, (sample.rows.min(axis=0), sample.rows.max(axis=0)), kinds=self.kinds
+        )
+        return self.of_summary(summary, names, moments).with_profile(seen)
 
     @staticmethod
     @abstractmethod
@@ -113,14 +134,23 @@ class NormalScores(_Ranks):
     transform = staticmethod(normal_scores)
 
     def of_table(
-        self, values: NDArray[Any], names: Names, moments: type[Moments], threads: int = 1, report: Report = _silent
+        self,
+        values: NDArray[Any],
+        names: Names,
+        moments: type[Moments],
+        threads: int = 1,
+        report: Report = _silent,
+        *,
+        looked_at: bool = True,
     ) -> Moments:
         """Return the moments of normal scores, in standard units."""
-        return self._standard(moments.from_data(normal_scores(shares_below(values, report)), names))
+        scores = moments.from_data(normal_scores(shares_below(values, report)), names, looked_at=False)
+        found = self._standard(scores)
+        return found.with_profile(profile_of(values, names, self.kinds)) if looked_at else found
 
     def of_summary(self, summary: Summary, names: Names, moments: type[Moments]) -> Moments:
         """Return the moments of normal scores that were summed up, in standard units."""
-        return self._standard(moments.from_summary(summary, names))
+        return self._standard(moments.from_summary(summary, names, looked_at=False))
 
     def _standard(self, scores: Moments) -> Moments:
         refuse_same_ranks(scores.correlation, scores.names)
@@ -146,14 +176,22 @@ class Spearman(_Ranks):
         return shares
 
     def of_table(
-        self, values: NDArray[Any], names: Names, moments: type[Moments], threads: int = 1, report: Report = _silent
+        self,
+        values: NDArray[Any],
+        names: Names,
+        moments: type[Moments],
+        threads: int = 1,
+        report: Report = _silent,
+        *,
+        looked_at: bool = True,
     ) -> Moments:
         """Return the moments behind Spearman's ρ of the rows."""
-        return self._behind(Moments.from_data(shares_below(values, report), names))
+        found = self._behind(Moments.from_data(shares_below(values, report), names, looked_at=False))
+        return found.with_profile(profile_of(values, names, self.kinds)) if looked_at else found
 
     def of_summary(self, summary: Summary, names: Names, moments: type[Moments]) -> Moments:
         """Return the moments behind Spearman's ρ of ranks that were summed up."""
-        return self._behind(Moments.from_summary(summary, names))
+        return self._behind(Moments.from_summary(summary, names, looked_at=False))
 
     def _behind(self, ranks: Moments) -> Moments:
         assert ranks.n_samples is not None
@@ -172,12 +210,20 @@ class Kendall(Correlation):
     passes = 0
 
     def of_table(
-        self, values: NDArray[Any], names: Names, moments: type[Moments], threads: int = 1, report: Report = _silent
+        self,
+        values: NDArray[Any],
+        names: Names,
+        moments: type[Moments],
+        threads: int = 1,
+        report: Report = _silent,
+        *,
+        looked_at: bool = True,
     ) -> Moments:
         """Return the moments behind Kendall's τ of the rows."""
         check_spread(names, values.min(axis=0), values.max(axis=0), np.full(len(names), np.inf))
-        found = behind_kendall(kendall(values, threads, report))
-        return _of_matrix(found, names, len(values), self.name, "Kendall's rank correlations")
+        matrix = behind_kendall(kendall(values, threads, report))
+        found = _of_matrix(matrix, names, len(values), self.name, "Kendall's rank correlations")
+        return found.with_profile(profile_of(values, names, self.kinds)) if looked_at else found
 
     def for_blocks(self, values: NDArray[Any]) -> NDArray[Any]:
         """Raise: the correlation behind τ is that of no rows."""

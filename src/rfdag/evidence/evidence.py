@@ -5,17 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import NumericalError, RfdagError, as_column
+from rfdag.input.columns import Column
 
 if TYPE_CHECKING:
     from rfdag.eliminate.engines.engine import Engine
     from rfdag.evidence.independence import Independence
     from rfdag.evidence.moments import Moments
+    from rfdag.evidence.profile import Profile
 
 Floats = NDArray[np.float64]
 Pairs = Literal["all", "neighbours"]
@@ -42,6 +44,8 @@ class Evidence(ABC):
         How columns were correlated: "pearson", or one of the ways by ranks.
     notes
         What the user should know of the data themselves.
+    columns
+        What each column of the input was taken for; empty where there were none, or they were not looked at.
     """
 
     names: tuple[Hashable, ...]
@@ -50,6 +54,7 @@ class Evidence(ABC):
     tolerance: float = 1e-8
     correlated: str = "pearson"
     notes: tuple[str, ...] = ()
+    columns: tuple[Column, ...] = ()
     sparse: ClassVar[bool] = False
     tested: ClassVar[bool] = False
     """Whether tests of independence decide, and there are no moments."""
@@ -101,6 +106,11 @@ class Evidence(ABC):
         """Return the same evidence under other names."""
         renamed: Evidence = replace(self, names=names)  # type: ignore[type-var]
         return renamed
+
+    def with_profile(self, profile: Profile) -> Self:
+        """Return the same evidence with what its columns look like."""
+        known: dict[str, Any] = {"columns": profile.columns, "notes": (*profile.notes, *self.notes)}
+        return replace(self, **known)  # type: ignore[type-var]
 
     def learn(self, method: Any, run: Any) -> Any:
         """Return what a method finds in this evidence."""

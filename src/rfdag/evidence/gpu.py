@@ -17,10 +17,10 @@ from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.matrices import HOPELESS, check_two_rows, dependence
 from rfdag.evidence.moments import Floats, Moments
 from rfdag.evidence.oracle import Oracle
+from rfdag.evidence.profile import Look, Profile, Spread
 from rfdag.evidence.row_factor import RowFactor
 from rfdag.evidence.spread import check_spread, is_narrow
 from rfdag.evidence.summary import SURELY_ROUND, Summary
-from rfdag.evidence.tails import middle_deviations, warnings_about_tails
 from rfdag.runtime.device import SPARE, cupy, free_memory, require_memory
 
 STILL_ROUND = 1e6
@@ -52,7 +52,7 @@ class DeviceMoments(Moments):
         return cls(**known, held=cupy().asarray(moments.factor))
 
     @classmethod
-    def from_data(cls, values: ArrayLike, names: Sequence[Hashable] | None = None) -> Self:
+    def from_data(cls, values: ArrayLike, names: Sequence[Hashable] | None = None, *, looked_at: bool = True) -> Self:
         """Return the moments of an n × p array of finite numbers on the host, larger than the device if need be."""
         cp = cupy()
         values = np.asarray(values)
@@ -66,13 +66,13 @@ class DeviceMoments(Moments):
         extremes = cp.asnumpy(rows.lowest), cp.asnumpy(rows.highest)
         check_spread(labels, *extremes, scales)
         means = cp.asnumpy(rows.origins + rows.means * rows.units)
-        notes = warnings_about_tails(labels, n, *extremes, means, scales, middle_deviations(values))
-        return cls(labels, n, cp.asnumpy(factor), means, scales, notes=notes, held=factor)
+        seen = Look(values).profile(labels, n, extremes, Spread(means, scales)) if looked_at else Profile()
+        return cls(labels, n, cp.asnumpy(factor), means, scales, notes=seen.notes, columns=seen.columns, held=factor)
 
     @classmethod
-    def from_summary(cls, summary: Summary, names: Sequence[Hashable] | None = None) -> Self:
+    def from_summary(cls, summary: Summary, names: Sequence[Hashable] | None = None, *, looked_at: bool = True) -> Self:
         """Return the moments of rows that were summed up on the CPU; what is computed from here on is on the device."""
-        return cls.of(Moments.from_summary(summary, names))
+        return cls.of(Moments.from_summary(summary, names, looked_at=looked_at))
 
     @property
     def correlation(self) -> Floats:

@@ -10,11 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cholesky, qr
 
-from rfdag.errors import DataError, MatrixError, as_columns, keyword
+from rfdag.errors import DataError, MatrixError, Message, as_columns, keyword
 from rfdag.evidence.awkward import awkward_error, dependent_among
 from rfdag.evidence.summary import reciprocal_condition
 
 Floats = NDArray[np.float64]
+
+FEWEST_ROWS = 10
+"""Rows below which the default search finds edges among unrelated columns: in about a tenth of their pairs, or more.
+
+Chosen on 60 tables of Gaussian columns of each size, and measured on 200 others: 24 % of the pairs of 3 columns at 5
+rows and 9 % at 9, 19 % of those of 5 columns at 7 rows and 11 % at 9; at 13 rows 7 % of those of 10 columns.
+"""
 
 DOUBTFUL = 1e8
 """Condition of the factor above which a partial correlation may be off by more than about 1e-8."""
@@ -128,6 +135,14 @@ def factor_of(matrix: Floats, names: Sequence[Hashable], kind: str, n_samples: i
 def chosen(names: Sequence[Hashable], mask: NDArray[np.bool_]) -> list[Hashable]:
     """Return the names that a mask selects."""
     return [names[int(at)] for at in np.flatnonzero(mask)]
+
+
+def too_few_rows(rows: int) -> str:
+    """Return the warning about rows that are too few, whatever the columns are."""
+    return Message(
+        f"{rows} rows are too few to learn from: below {FEWEST_ROWS}, chance decides about much of the graph. Collect "
+        "more rows, or take the graph as no more than a guess."
+    )
 
 
 def check_two_rows(n: int) -> None:

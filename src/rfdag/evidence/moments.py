@@ -25,6 +25,7 @@ from rfdag.evidence.independence import ExactIndependence, Independence, SampleI
 from rfdag.evidence.local import SharedMoments
 from rfdag.evidence.matrices import (
     DOUBTFUL,
+    FEWEST_ROWS,
     HOPELESS,
     check_two_rows,
     checked_matrix,
@@ -35,14 +36,16 @@ from rfdag.evidence.matrices import (
     extremes_of,
     factor_of,
     roots_of_diagonal,
+    too_few_rows,
     triangle_of,
 )
+from rfdag.evidence.profile import Look, Profile, Spread
 from rfdag.evidence.regressions import Regressions, regressions_on
 from rfdag.evidence.row_factor import RowFactor, rows_at_once
 from rfdag.evidence.spread import check_spread, origins_and_units, shifted
 from rfdag.evidence.summary import Summary
-from rfdag.evidence.tails import middle_deviations, warnings_about_tails
 from rfdag.input.checks import checked_names
+from rfdag.input.columns import Column
 
 Floats = NDArray[np.float64]
 
@@ -96,6 +99,8 @@ class Moments(Evidence):
     """How columns were correlated; by ranks, variables have mean 0 and standard deviation 1."""
     notes: tuple[str, ...] = ()
     """What the user should know of the data themselves."""
+    columns: tuple[Column, ...] = field(default=(), repr=False)
+    """What each column of the rows was taken for; empty where there were none."""
 
     kernel: ClassVar[Any] = kernels.marginalise
 
@@ -105,8 +110,8 @@ class Moments(Evidence):
             raise OptionError(f"{keyword('n_samples')} is a whole number of rows, or None, not {self.n_samples!r}.")
 
     @classmethod
-    def from_data(cls, values: ArrayLike, names: Sequence[Hashable] | None = None) -> Self:
-        """Return the moments of an n × p array of finite numbers.
+    def from_data(cls, values: ArrayLike, names: Sequence[Hashable] | None = None, *, looked_at: bool = True) -> Self:
+        """Return the moments of an n × p array of finite numbers, and what these look like if they are ``looked_at``.
 
         Examples
         --------
@@ -130,16 +135,18 @@ class Moments(Evidence):
                 room -= means
 
             rows.add_written(len(values[piece]), write)
-        facts = (lowest, highest), middle_deviations(values)
-        return cls._of_rows(names, n, rows.factor, means, units, origins, *facts)
+        look = Look(values) if looked_at else None
+        return cls._of_rows(names, n, rows.factor, means, units, origins, (lowest, highest), look)
 
     @classmethod
-    def from_summary(cls, summary: Summary, names: Sequence[Hashable] | None = None) -> Self:
+    def from_summary(cls, summary: Summary, names: Sequence[Hashable] | None = None, *, looked_at: bool = True) -> Self:
         """Return the moments of rows that were summed up block by block; every number of them must be finite."""
         n = round(summary.count)
         check_two_rows(n)
         extremes = summary.lowest, summary.highest
-        return cls._of_rows(names, n, summary.factor.copy(), summary.means, summary.units, None, extremes)
+        look = Look(summary.sample.rows, whole=False) if looked_at else None
+        factor = summary.factor.copy()
+        return cls._of_rows(names, n, factor, summary.means, summary.units, None, extremes, look)
 
     @classmethod
     def _of_rows(
@@ -151,7 +158,7 @@ class Moments(Evidence):
         units: Floats,
         origins: NDArray[Any] | None,
         extremes: tuple[NDArray[Any], NDArray[Any]],
-        middles: Floats | None = None,
+        look: Look | None,
     ) -> Self:
         """Return the moments of n rows, given the factor of (rows − origins) / units − means, which is overwritten."""
         labels = tuple(names) if names is not None else tuple(range(len(units)))
@@ -160,8 +167,8 @@ class Moments(Evidence):
         check_spread(labels, *extremes, scales)
         factor /= norms
         means = means * units if origins is None else origins + means * units
-        notes = warnings_about_tails(labels, n, *extremes, means, scales, middles)
-        return cls(labels, n, factor, means, scales, notes=notes)
+        seen = Profile() if look is None else look.profile(labels, n, extremes, Spread(means, scales))
+        return cls(labels, n, factor, means, scales, notes=seen.notes, columns=seen.columns)
 
     @classmethod
     def from_correlation(
@@ -363,9 +370,11 @@ class Moments(Evidence):
                     f"with {keyword('input', 'dag')}, which is exact."
                 ),
             )
+        few = () if self.n_samples >= FEWEST_ROWS else (too_few_rows(self.n_samples),)
         if condition <= DOUBTFUL:
-            return ()
+            return few
         return (
+            *few,
             Message(
                 f"The columns are nearly dependent (condition number {condition:.1e}): partial correlations may be off "
                 f"by about {condition * 1e-16:.0e}. {advice_on_copies(self.correlation, self.names)}"

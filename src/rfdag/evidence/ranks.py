@@ -49,6 +49,28 @@ def normal_scores(shares: Floats) -> Floats:
     return shares
 
 
+def unit_scores(columns: Floats, tied: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Return the normal scores of columns, given one in each row of the matrix: centred, of length 1, in floats.
+
+    ``tied`` tells which columns have equal numbers; a column may be constant, and is 0 then.
+
+    >>> unit_scores(np.array([[3.0, 5.0, 4.0], [2.0, 2.0, 2.0]]), np.array([False, True])).round(2)
+    array([[-0.71,  0.71,  0.  ],
+           [ 0.  ,  0.  ,  0.  ]], dtype=float32)
+    """
+    p, k = columns.shape
+    scores = np.empty((p, k), np.float32)
+    quantiles = ndtri(np.arange(1, k + 1) / (k + 1)).astype(np.float32)
+    np.put_along_axis(scores, columns.argsort(axis=1), quantiles[None], axis=1)
+    if tied.any():
+        of_ties = normal_scores(shares_below(columns[tied].T)).T
+        scores[tied] = of_ties - of_ties.mean(axis=1)[:, None]
+    norms = np.sqrt(np.einsum("ij,ij->i", scores, scores))
+    # Rounding leaves a little of a constant column.
+    scores /= np.where(norms > 1e-4, norms, np.inf)[:, None]
+    return scores
+
+
 def behind_spearman(correlation: Floats) -> Floats:
     """Return the correlations of Gaussian variables that have these rank correlations of Spearman's: 2 sin(π ρ / 6).
 

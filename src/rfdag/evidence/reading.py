@@ -17,6 +17,7 @@ from rfdag.evidence.correlations import CORRELATIONS, Correlation
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.oracle import Oracle
+from rfdag.evidence.profile import profile_of
 from rfdag.evidence.sparse import as_sparse, read_sparse
 from rfdag.evidence.summary import Summary
 from rfdag.input.checks import (
@@ -165,7 +166,8 @@ class _Making:
                 copies = equal_columns(values, table.names)
                 if copies:
                     raise awkward_error(copies)
-            return blocks(self.correlated.for_blocks(values), table.names)
+            found = blocks(self.correlated.for_blocks(values), table.names)
+            return found.with_profile(profile_of(values, table.names, self.correlated.kinds))
         if table.weights is None or not self.correlated.weighs:
             table = repeated(table)
             self.check_size(table.rows, len(table.names))

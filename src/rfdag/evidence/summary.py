@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, lapack
 
 from rfdag.evidence.row_factor import RowFactor, rows_at_once
+from rfdag.evidence.spread_sample import SpreadSample
 from rfdag.input.weights import check_weights
 
 Floats = NDArray[np.float64]
@@ -50,6 +51,8 @@ class Summary:
         How many numbers of each column are missing or infinite.
     incomplete
         Number of rows with a missing value.
+    sample
+        Some of the rows, as they were; none if there are unusable numbers.
     """
 
     count: float
@@ -62,6 +65,7 @@ class Summary:
     missing: Integers = field(repr=False)
     infinite: Integers = field(repr=False)
     incomplete: int = 0
+    sample: SpreadSample = field(default_factory=lambda: SpreadSample(np.empty((0, 0))), repr=False)
 
     @classmethod
     def of(cls, rows: Floats, weights: Floats | None = None) -> Summary:
@@ -87,6 +91,7 @@ class Summary:
             holes = np.isnan(rows)
             infinite = np.isinf(rows).sum(axis=0)
             return cls._without_factor(n, p, holes.sum(axis=0), infinite, int(holes.any(axis=1).sum()))
+        sample = SpreadSample.of(rows)
         units = _units(np.maximum(np.abs(lowest), np.abs(highest)))
         means, remainders = np.empty(p), np.empty(p)
         # Column by column: each stays in a cache for all that is done with it.
@@ -113,6 +118,7 @@ class Summary:
             highest,
             zeros,
             zeros,
+            sample=sample,
         )
 
     @classmethod
@@ -173,6 +179,7 @@ class Summary:
             np.maximum(self.highest, other.highest),
             self.missing,
             self.infinite,
+            sample=self.sample.joined(other.sample),
         )
 
 

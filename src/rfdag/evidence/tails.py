@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
-
-from rfdag.errors import DataMessage, as_column, as_columns, keyword
 
 Floats = NDArray[np.float64]
 
@@ -33,89 +30,44 @@ On 15 to 60 tables of each kind, other than those reported, this found all singl
 named none of the ordinary columns.
 """
 
-ROWS_LOOKED_AT = 10_000
-"""Rows, spread over all, that the middle half is taken from."""
-
-CELLS_AT_ONCE = 2**15
-"""Numbers of which percentiles are taken at once."""
-
 TWO_VALUED = 1e-9
 """Relative distance of a variance from that of a column with two values, up to which it counts as one."""
 
 
-def warnings_about_tails(
-    names: Sequence[Hashable],
+def heavy_tailed(
     n: int,
     lowest: NDArray[Any],
     highest: NDArray[Any],
     means: Floats,
     deviations: Floats,
-    middles: Floats | None = None,
-) -> tuple[str, ...]:
-    """Return a warning that names the columns whose correlations few rows decide; none if there are none.
+    middles: Floats,
+) -> tuple[NDArray[np.bool_], Floats]:
+    """Return the columns whose correlations few rows decide, and the share of the variance that one row holds.
 
     Parameters
     ----------
-    names
-        One per column.
     n
         Number of rows.
     lowest, highest, means, deviations
         Extremes, means and standard deviations (those that divide by n − 1) of the columns.
     middles
-        What `middle_deviations` returns; None where rows come in pieces.
+        Standard deviations of Gaussian columns with the same middle half.
 
     Examples
     --------
     >>> rows = np.random.default_rng(0).normal(size=(200, 2))
     >>> rows[7, 1] = 60.0
     >>> facts = rows.min(axis=0), rows.max(axis=0), rows.mean(axis=0), rows.std(axis=0, ddof=1)
-    >>> print(*warnings_about_tails(["age", "income"], 200, *facts))
-    Column 'income' has such heavy tails that few rows decide its correlations: one row alone holds 94% of the variance.
-    Pass correlation='normal-scores', which works with ranks; or, if such a row is an error, correct or drop
-    it.
+    >>> heavy_tailed(200, *facts, np.ones(2))[0]
+    array([False,  True])
     """
     shares = shares_of_one_row(n, lowest, highest, means, deviations)
-    heavy = shares > unlikely_share(n, len(names))
-    if middles is not None and n >= LEAST_ROWS_THEN:
+    heavy = shares > unlikely_share(n, len(means))
+    if n >= LEAST_ROWS_THEN:
         # A column of which more than half is one value has no middle to compare with.
         heavy |= (middles > 0) & (deviations / TIMES_THE_MIDDLE > middles) & (shares > LEAST_SHARE_THEN)
     heavy &= ~_two_valued(n, lowest, highest, means, deviations)
-    if not heavy.any():
-        return ()
-    columns = [names[at] for at in np.argsort(-shares, kind="stable") if heavy[at]]
-    share = f"{np.floor(100 * shares[heavy].min()):.0f}%"
-    if len(columns) == 1:
-        name = as_column(columns[0])
-        subject = f"{name.capitalize() if name.startswith('column ') else f'Column {name}'} has such heavy tails that"
-        finding = f"few rows decide its correlations: one row alone holds {share} of the variance"
-    else:
-        subject = f"Columns have such heavy tails that few rows decide their correlations: in {as_columns(columns)}"
-        finding = f"one row alone holds {share} of the variance or more"
-    return (
-        DataMessage(
-            f"{subject} {finding}. Pass {keyword('correlation', 'normal-scores')}, which works with ranks; or, if such "
-            "a row is an error, correct or drop it."
-        ),
-    )
-
-
-def middle_deviations(values: NDArray[Any]) -> Floats:
-    """Return the standard deviation of a Gaussian distribution with the same middle half, for each column.
-
-    >>> middle_deviations(np.random.default_rng(0).normal(size=(9000, 2))).round(1)
-    array([1., 1.])
-    """
-    some = values[:: -(-len(values) // ROWS_LOOKED_AT)]
-    # Some columns at a time, since percentiles take a copy of them.
-    step = max(1, CELLS_AT_ONCE // len(some))
-    widths: Floats = np.empty(values.shape[1])
-    for first in range(0, len(widths), step):
-        # Halves, since a difference of the largest numbers would overflow.
-        part = np.asarray(some[:, first : first + step], np.float64) / 2
-        low, high = np.percentile(part, [25, 75], axis=0, overwrite_input=True)
-        widths[first : first + step] = (high - low) / (ndtri(0.75) - ndtri(0.25)) * 2
-    return widths
+    return heavy, shares
 
 
 def shares_of_one_row(n: int, lowest: NDArray[Any], highest: NDArray[Any], means: Floats, deviations: Floats) -> Floats:

@@ -10,11 +10,13 @@ import numpy as np
 
 from rfdag.eliminate.engines.engine import Engine
 from rfdag.eliminate.engines.independence import Conditioning, IndependenceEngine
+from rfdag.errors import Message
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.independence import Independence
 from rfdag.independence.answers import PairwiseTests, needed
 from rfdag.independence.first_graph import first_graph
 from rfdag.independence.questions import Questions
+from rfdag.input.columns import Column
 from rfdag.runtime.threads import one_blas_thread
 from rfdag.wording import counted
 
@@ -56,6 +58,8 @@ class ByTests(Evidence):
     conditioning: Conditioning = "blanket"
     kind: str = "data"
     own: bool = False
+    notes: tuple[str, ...] = ()
+    columns: tuple[Column, ...] = field(default=(), repr=False)
 
     @property
     def names(self) -> tuple[Hashable, ...]:  # type: ignore[override]
@@ -113,5 +117,5 @@ class ByTests(Evidence):
         """Return what a result says whose tests came to an early end."""
         done = counted(self.asked.counts.total(), "test")
         if self.asked.interrupted:
-            return (f"The search was interrupted after {done}: {UNTESTED}",)
-        return (f"The time limit passed after {done}: {UNTESTED}",) if self.asked.late else ()
+            return (Message(f"The search was interrupted after {done}: {UNTESTED}"),)
+        return (Message(f"The time limit passed after {done}: {UNTESTED}"),) if self.asked.late else ()

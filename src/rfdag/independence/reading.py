@@ -11,6 +11,7 @@ from rfdag.eliminate.engines.independence import Conditioning
 from rfdag.errors import DataError, Group, OptionError, keyword
 from rfdag.evidence.awkward import CONSTANT, awkward_error, left_out
 from rfdag.evidence.oracle import Oracle
+from rfdag.evidence.profile import BY_TESTS, profile_of
 from rfdag.evidence.reading import Gathered, read_evidence
 from rfdag.independence.by_tests import ByTests
 from rfdag.independence.catalogue import D_SEPARATION, TESTS
@@ -77,7 +78,8 @@ def read_tests(
         table = table.only([at for at, name in enumerate(table.names) if name not in out])
         check_columns(table.names)
     asked = Questions(TESTS[test](table.values, table.names, seed), table.names, repr(test))
-    return Gathered(ByTests(asked, table.rows, scope), table.account.plus(out.values()))
+    profile = profile_of(table.values, table.names, BY_TESTS)
+    return Gathered(ByTests(asked, table.rows, scope).with_profile(profile), table.account.plus(out.values()))
 
 
 def _named(

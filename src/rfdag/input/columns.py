@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
+
+from rfdag.errors import as_column, listed
 
 USED = "used"
 """What was done with a column that is a variable of the result."""
@@ -51,3 +54,29 @@ class Account(NamedTuple):
         'sex'
         """
         return Account((*self.left_out, *left_out), (*self.remarks, *remarks))
+
+
+def in_words(columns: Sequence[Column], limit: int = 5) -> str:
+    """Return in a line what columns were taken for, and which were left out and why.
+
+    >>> columns = [Column("age", "numbers"), Column("sex", "two values"), Column("town", "text", "left out: text")]
+    >>> in_words(columns)
+    "2 used: 1 of numbers, 1 of two values; 1 left out: 'town' (text)"
+    >>> in_words(columns[:1])
+    '1 used, of numbers'
+    """
+    used = [column for column in columns if column.done == USED]
+    kinds = Counter(column.taken_for for column in used)
+    each = ", ".join(f"{count} of {kind}" for kind, count in kinds.most_common())
+    words = f"{len(used)} used"
+    if used:
+        words += f", of {next(iter(kinds))}" if len(kinds) == 1 else f": {each}"
+    others = [column for column in columns if column.done != USED]
+    if not others:
+        return words
+
+    def shown(column: object) -> str:
+        assert isinstance(column, Column)
+        return f"{as_column(column.name)} ({column.taken_for})"
+
+    return f"{words}; {len(others)} left out: {listed(others, limit, shown)}"

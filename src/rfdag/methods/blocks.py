@@ -24,9 +24,9 @@ from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.independence import Independence
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.regressions import Regressions
-from rfdag.evidence.screening import TILE, find_blocks
-from rfdag.evidence.tails import middle_deviations, warnings_about_tails
+from rfdag.evidence.screening import find_blocks
 from rfdag.graphs.sparse import same_pattern
+from rfdag.input.columns import Column
 from rfdag.knowledge.constraints import Constraints
 from rfdag.methods.found import Found
 from rfdag.methods.method import Method
@@ -79,6 +79,8 @@ class Blocks(Evidence):
     asked: bool = True
     """Whether the user asked for blocks."""
     kind: str = "data"
+    notes: tuple[str, ...] = ()
+    columns: tuple[Column, ...] = field(default=(), repr=False)
     means: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -128,16 +130,7 @@ class Blocks(Evidence):
             f"blocks of up to {largest} columns that hardly correlate with each other. {keyword('blocks', True)} asks "
             "for this."
         )
-        return _join(parts, len(self.names), (*self._tails(), *(() if self.asked else (warning,))), constraints)
-
-    def _tails(self) -> tuple[str, ...]:
-        """Return a warning about heavy-tailed columns, if there are any."""
-        lowest, highest = self.values.min(axis=0), self.values.max(axis=0)
-        # Some columns at a time, since deviations take a copy of them.
-        parts = [self.values[:, first : first + TILE] for first in range(0, len(self.names), TILE)]
-        deviations = np.concatenate([part.std(axis=0, ddof=1, dtype=np.float64) for part in parts])
-        facts = lowest, highest, self.means, deviations, middle_deviations(self.values)
-        return warnings_about_tails(self.names, self.n_samples, *facts)
+        return _join(parts, len(self.names), (*self.notes, *(() if self.asked else (warning,))), constraints)
 
 
 def _require_fit(largest: int, method: Method) -> None:
@@ -206,9 +199,9 @@ def _learn_one(evidence: Blocks, columns: Integers, method: Method, run: Run) ->
     """Learn one block as if it were all there is."""
     if len(columns) == 1:
         return _Part(columns, None, np.var(evidence.values[:, columns], axis=0, dtype=np.float64))
-    moments = Moments.from_data(evidence.values[:, columns], tuple(evidence.names[at] for at in columns))
-    # Tails are reported for all columns together, those that are alone included.
-    moments = replace(moments, notes=())
+    names = tuple(evidence.names[at] for at in columns)
+    # All columns were looked at together, those that are alone included.
+    moments = Moments.from_data(evidence.values[:, columns], names, looked_at=False)
     known = run.knowledge.among(moments.names) if run.knowledge else None
     run = replace(run, constraints=known.constraints(moments.names) if known else None)
     try:
@@ -305,4 +298,4 @@ def _summary(parts: Sequence[_Part]) -> tuple[str, ...]:
     if len(warnings) <= WARNINGS_SHOWN:
         return tuple(warnings)
     concerned = sum(map(bool, of_blocks))
-    return (*warnings[:WARNINGS_SHOWN], f"{concerned} of {len(parts)} blocks have warnings of this kind.")
+    return (*warnings[:WARNINGS_SHOWN], Message(f"{concerned} of {len(parts)} blocks have warnings of this kind."))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.eliminate import Elimination
+from rfdag.errors import Message
 from rfdag.evidence.regressions import Regressions
 from rfdag.graphs.dag import Graph
 from rfdag.orders.path import PathPoint
@@ -15,8 +16,8 @@ from rfdag.orders.portfolio import Attempt
 from rfdag.orders.scores import ScoredOrder
 from rfdag.precision.estimator import UsedEstimator
 
-INTERRUPTED = "The search was interrupted; this is the best order found until then."
-CUT_SHORT = "The covered-edge search ended before it had seen all DAGs; a sparser one may exist."
+INTERRUPTED = Message("The search was interrupted; this is the best order found until then.")
+CUT_SHORT = Message("The covered-edge search ended before it had seen all DAGs; a sparser one may exist.")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
+from rfdag.errors import Message
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.moments import sample_of
 from rfdag.knowledge import Knowledge
@@ -92,7 +93,7 @@ class Run:
         estimate = estimator(moments, request)
         if estimate.worth is None or not self.estimation.few(rows, columns):
             return estimate
-        few = (
+        few = Message(
             f"{rows} rows are few for {columns} columns: the search began from {estimator.start} instead of the "
             "sample's partial correlations, and its order is far from certain."
         )

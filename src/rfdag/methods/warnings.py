@@ -38,8 +38,10 @@ def warnings_about(evidence: Evidence, found: Found, engine: Engine, *, exhausti
     # Where parents were chosen by BIC the thresholds of the trace decided nothing.
     if margin < engine.settled and found.scored is None:
         warnings.append(
-            f"A partial correlation lies within {margin:.0e} of its threshold, closer than the {engine.settled:.0e} "
-            "that rounding may change: another machine might decide that edge differently."
+            Message(
+                f"A partial correlation lies within {margin:.0e} of its threshold, closer than the "
+                f"{engine.settled:.0e} that rounding may change: another machine might decide that edge differently."
+            )
         )
     return tuple(warnings)
 

@@ -14,6 +14,7 @@ from rfdag.bootstrapping.frequencies import Bootstrap
 from rfdag.effects.estimates import Effect, EffectRange
 from rfdag.effects.lines import OF_RANKS, in_one_dag
 from rfdag.eliminate.trace import Trace
+from rfdag.input.columns import in_words
 from rfdag.knowledge import Knowledge
 from rfdag.knowledge.compliance import summed_up
 from rfdag.notebooks.elements import Labels, bar, cell, escaped, line, listing, number, share, span, table
@@ -59,6 +60,10 @@ def _result(result: Result) -> str:
         more = f" … and {len(result.names) - NAMES} more" if len(result.names) > NAMES else ""
         parts = [line(f"{facts}; order: {MEANING}", quiet=True), line(order_in_words(result, NAMES, labels) + more)]
         parts += [_edge_line(result, n_edges), *_remarks(result), picture(result), _edge_table(result, labels)]
+    if result.columns:
+        parts.append(line(f"Columns: {escaped(in_words(result.columns))}.", quiet=True))
+    if result.reading:
+        parts.append(line(f"Read: {escaped('; '.join(result.reading))}.", quiet=True))
     if result.path:
         parts.append(line(f"Penalty {number(result.penalty)}, chosen of {len(result.path)}."))
     if result.compliance:

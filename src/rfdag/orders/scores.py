@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from rfdag.errors import as_columns
+from rfdag.errors import Message, as_columns
 from rfdag.evidence.local import GroupedMoments, LocalMoments
 from rfdag.knowledge.constraints import FORBIDDEN, REQUIRED, Constraints
 from rfdag.orders.kernels import exact, fits, moves
@@ -280,8 +280,8 @@ def warning_about_cap(scored: ScoredOrder, names: Sequence[Hashable], *, exhaust
     reached = np.flatnonzero(capped & (scored.dag.sum(axis=0, dtype=np.int64) >= scored.most_parents))
     if len(reached):
         columns = as_columns(names[at] for at in reached.tolist())
-        return f"{limit}. This limit was reached by {columns}; more rows may show more parents."
-    return f"{limit}; the DAG found is the best of those." if exhaustive else None
+        return Message(f"{limit}. This limit was reached by {columns}; more rows may show more parents.")
+    return Message(f"{limit}; the DAG found is the best of those.") if exhaustive else None
 
 
 def _mask(chosen: NDArray[np.bool_]) -> int:

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack, qr
 
+from rfdag.errors import DataMessage
 from rfdag.evidence.matrices import DOUBTFUL
 from rfdag.evidence.moments import Moments
+from rfdag.input.columns import USED, Column, in_words
 from rfdag.report.rounding import rounded
 from rfdag.report.rows import Rows
 from rfdag.wording import counted
@@ -28,17 +30,11 @@ NEARLY_ONE = 0.999
 """Share of a column's variance explained by the others from which it counts as nearly dependent."""
 ENOUGH = 10
 """Rows per column that are not called few."""
-SKEWED, HEAVY, FEW_VALUES = 1.0, 3.0, 10
-"""Skewness and excess kurtosis, beyond which a column is far from Gaussian, and values that make no continuous one."""
 Finding = tuple[str, str]
 """Whether it is "good", "warning" or "unknown", and a sentence."""
-TRANSFORM = (
-    "The tests and the BIC assume Gaussian noise; correlation='normal-scores', or a transform such as the logarithm, "
-    "may help."
-)
 NO_ROWS: Finding = (
     "unknown",
-    "Skewness, kurtosis and the number of different values are not known: the rows were not given to the report. Pass "
+    "Skewness, kurtosis and the number of different values are not shown: the rows were not given to the report. Pass "
     "data= to see them.",
 )
 
@@ -56,8 +52,10 @@ def health(result: Result, rows: Rows | None) -> dict[str, Any]:
         "known": {"moments": moments is not None, "rows": rows is not None, "explained": explained is not None},
         "findings": _findings(result, rows, explained, condition),
         "pairs": [] if moments is None or p > EXPLAINED_UP_TO else _closest(moments),
-        "columns": _columns(moments, rows, explained, shown),
+        "columns": _columns(result, rows, explained, shown),
         "columns_in_all": p,
+        "left_out": [[str(column.name), column.taken_for, column.done] for column in _left_out(result)[:MOST_COLUMNS]],
+        "understood": in_words(result.columns) if result.columns else None,
     }
 
 
@@ -80,10 +78,11 @@ def explained_by_others(moments: Moments) -> NDArray[np.float64] | None:
 
 def _findings(result: Result, rows: Rows | None, explained: Any, condition: float | None) -> list[Finding]:
     return [
+        *_about_columns(result),
         *_about_size(result),
         *_about_dependence(explained, condition),
         *_about_ranks(result),
-        *(_about_shapes(rows, result) if rows is not None else [NO_ROWS]),
+        *([NO_ROWS] if rows is None else []),
     ]
 
 
@@ -133,18 +132,19 @@ def _about_ranks(result: Result) -> Iterator[Finding]:
         )
 
 
-def _about_shapes(rows: Rows, result: Result) -> Iterator[Finding]:
-    bent = int(((np.abs(rows.skewness) > SKEWED) | (rows.kurtosis > HEAVY)).sum())
-    if bent and not result.settings.estimation.by_ranks:
-        are = f"of {counted(len(rows.skewness), 'column')} {'is' if bent == 1 else 'are'}"
-        far = f"skewness beyond ±{SKEWED:g} or excess kurtosis above {HEAVY:g}"
-        yield "warning", f"{bent} {are} far from Gaussian ({far}). {TRANSFORM}"
-    elif not bent:
-        yield "good", "No column is strongly skewed or heavy-tailed."
-    few = int((rows.distinct <= FEW_VALUES).sum())
-    if few:
-        have = f"{counted(few, 'column')} {'has' if few == 1 else 'have'}"
-        yield "warning", f"{have} {FEW_VALUES} different values or fewer, and may be categories or counts."
+def _about_columns(result: Result) -> Iterator[Finding]:
+    """Yield what was found when the rows were read: the same sentences as in the result's warnings."""
+    found = [warning for warning in result.warnings if isinstance(warning, DataMessage)]
+    yield from (("warning", warning) for warning in found)
+    if result.columns and not found:
+        yield (
+            "good",
+            "Nothing odd was found in the columns: no missing values as numbers, row numbers, codes or curvature.",
+        )
+
+
+def _left_out(result: Result) -> list[Column]:
+    return [column for column in result.columns if column.done != USED]
 
 
 def _most_conspicuous(explained: Any, rows: Rows | None, p: int) -> NDArray[np.int64]:
@@ -154,7 +154,7 @@ def _most_conspicuous(explained: Any, rows: Rows | None, p: int) -> NDArray[np.i
     if explained is not None:
         oddness += explained
     if rows is not None:
-        oddness += np.abs(rows.skewness) / SKEWED + np.abs(rows.kurtosis) / HEAVY
+        oddness += np.abs(rows.skewness) + np.abs(rows.kurtosis) / 3
     return np.argsort(-oddness, kind="stable")[:MOST_COLUMNS]
 
 
@@ -166,8 +166,13 @@ def _closest(moments: Moments) -> list[list[Any]]:
     return [[int(rows[at]), int(columns[at]), round(float(values[at]), 4)] for at in best]
 
 
-def _columns(moments: Moments | None, rows: Rows | None, explained: Any, shown: Any) -> dict[str, Any]:
+def _columns(result: Result, rows: Rows | None, explained: Any, shown: Any) -> dict[str, Any]:
+    moments = result.moments
     columns: dict[str, Any] = {"variable": shown.tolist()}
+    known = {column.name: column for column in result.columns}
+    if known:
+        each = [known.get(result.names[at], Column(result.names[at], "")) for at in shown.tolist()]
+        columns |= {"taken": [one.taken_for for one in each], "remarks": ["; ".join(one.remarks) for one in each]}
     # Ranks keep neither.
     if moments is not None and moments.correlated == "pearson":
         columns |= {"mean": rounded(moments.means[shown]), "sd": rounded(moments.scales[shown])}

@@ -21,7 +21,7 @@ from rfdag.evidence.regressions import Regressions
 from rfdag.exchange import exports
 from rfdag.graphs.dag import Graph, as_dag
 from rfdag.graphs.sparse import entries_at, freeze
-from rfdag.input.columns import Account, Column
+from rfdag.input.columns import Account, Column, in_words
 from rfdag.knowledge import Knowledge
 from rfdag.knowledge.compliance import Compliance, compliance, summed_up
 from rfdag.knowledge.orientation import oriented_class
@@ -101,7 +101,8 @@ class Result(ShownInNotebooks, Estimating, Exporting, Judging, Plotting):
         How many tests of independence were done, by the number of variables that they condition on, where a ``test``
         decided; a question that was asked again counts once.
     columns
-        What each column of the input was taken for, and what was done with it.
+        What each column of the data was taken for, what was done with it, and what may be wrong with it; empty for
+        matrices, DAGs and moments, of which no column is known.
     reading
         How the input was understood and which rows were left out, as phrases; empty where there is nothing to say.
     """
@@ -162,13 +163,13 @@ class Result(ShownInNotebooks, Estimating, Exporting, Judging, Plotting):
             settings=settings.about(evidence),
             timings=timings,
             warnings=(*(remark for remark in account.remarks if isinstance(remark, Message)), *found.warnings),
-            columns=account.left_out,
             reading=tuple(remark for remark in account.remarks if not isinstance(remark, Message)),
             knowledge=knowledge,
             interrupted=found.interrupted,
             means=evidence.means,
             estimator=found.estimator,
             tests=found.tests,
+            columns=(*evidence.columns, *account.left_out),
             regressions=found.regressions,
         )
 
@@ -353,6 +354,8 @@ class Result(ShownInNotebooks, Estimating, Exporting, Judging, Plotting):
             f"order ({MEANING}): {order_in_words(self, limit)}{more}",
             f"edges: {int(self.dag.sum())}, of which {undecided} could point either way",
             *remarks(self),
+            *([f"columns: {in_words(self.columns)}"] if self.columns else []),
+            *([f"read: {'; '.join(self.reading)}"] if self.reading else []),
             *([f"partial correlations: {self.estimator}"] if self.estimator else []),
             *([f"penalty: {self.penalty:g}, chosen of {len(self.path)}; an edge costs {price}"] if self.path else []),
             *([f"tests: {count_of_tests(self.tests)}"] if self.tests else []),

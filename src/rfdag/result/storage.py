@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from rfdag.eliminate.trace import Trace
-from rfdag.errors import FileError, OptionError, listed
+from rfdag.errors import DataMessage, FileError, OptionError, listed
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.regressions import Regressions
 from rfdag.graphs.sparse import entries_at
+from rfdag.input.columns import Column
 from rfdag.methods.settings import Settings
 from rfdag.orders.path import PathPoint
 from rfdag.orders.portfolio import Attempt
@@ -62,6 +63,8 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
         "settings": result.settings.to_dict(),
         "timings": result.timings,
         "warnings": list(result.warnings),
+        "about_data": [at for at, warning in enumerate(result.warnings) if isinstance(warning, DataMessage)],
+        "columns": [{**column._asdict(), "name": encode_name(column.name)} for column in result.columns],
         "interrupted": result.interrupted,
         "estimator": None if result.estimator is None else result.estimator._asdict(),
         "tests": {str(size): count for size, count in result.tests.items()},
@@ -158,14 +161,28 @@ def decode(content: dict[str, Any]) -> Result:
         settings=Settings.from_dict(content["settings"]),
         regressions=regressions,
         timings=content["timings"],
-        warnings=tuple(content["warnings"]),
+        warnings=_decode_warnings(content),
         interrupted=content["interrupted"],
         tests={int(size): count for size, count in content.get("tests", {}).items()},
+        columns=tuple(_decode_column(column) for column in content.get("columns", ())),
         reading=tuple(content.get("reading", ())),
         means=None if content["means"] is None else np.array(content["means"]),
         knowledge=None if known is None else from_parts(known),
         estimator=None if used is None else UsedEstimator(**used),
     )
+
+
+def _decode_warnings(content: dict[str, Any]) -> tuple[str, ...]:
+    """Return the warnings, those about the data as such; files of earlier versions do not tell them apart."""
+    about_data = set(content.get("about_data", ()))
+    return tuple(
+        DataMessage(warning) if at in about_data else warning for at, warning in enumerate(content["warnings"])
+    )
+
+
+def _decode_column(content: dict[str, Any]) -> Column:
+    parts = {**content, "name": decode_name(content["name"]), "remarks": tuple(content["remarks"])}
+    return Column(**parts)
 
 
 def _encode_trace(trace: Trace) -> dict[str, Any]:

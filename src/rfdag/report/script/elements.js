@@ -33,7 +33,7 @@ const named = (variable) => make("span", { class: "name", text: nameOf(variable)
 
 function figure(number) {
   if (number === null || number === undefined) return "–";
-  if (Number.isInteger(number)) return String(number);
+  if (Number.isInteger(number)) return String(number).replace("-", "−");
   const size = Math.abs(number);
   return (size !== 0 && (size < 1e-3 || size >= 1e6) ? number.toExponential(2) : Number(number.toPrecision(4)).toString()).replace("-", "−");
 }
