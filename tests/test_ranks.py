@@ -342,6 +342,7 @@ def test_a_repair_is_reported(rows):
 
 
 @pytest.mark.parametrize("name", BY_RANKS)
+@pytest.mark.filterwarnings("ignore::rfdag.errors.EquivalenceWarning")
 def test_results_are_in_standard_units_and_say_so(name, rows, tmp_path):
     result = rfdag.learn(transformed(rows), correlation=name, names=NAMES)
     for found in (

@@ -37,10 +37,11 @@ def about_sentinels(names: Names, found: Mapping[int, Sequence[Sentinel]]) -> tu
         return f"{each} in {as_column(names[at])}" if several else each
 
     subject = "Columns have" if several else subject_of([names[at] for at in found], "has")
+    marks = [int(mark) for mark in dict.fromkeys(sentinel.value for each in found.values() for sentinel in each)]
     return (
         DataMessage(
-            f"{subject} numbers that seem to stand for missing values: {listed(found, NAMED, shown)}. Replace such "
-            "numbers by empty cells where the data come from, then drop or fill in these rows."
+            f"{subject} numbers that seem to stand for missing values: {listed(found, NAMED, shown)}. If so, pass "
+            f"{keyword('na_values', marks)} and {keyword('missing', 'drop')} to leave these rows out."
         ),
     )
 
