@@ -28,6 +28,7 @@ SHELLS = ("console", "bash", "sh")
 READ_NOT_RUN = {
     "text": "what a program prints, and drawings in letters",
     "r": "needs R",
+    "shell-session": "replayed with its output by test_journeys.py",
     "yaml": "taken from CITATION.cff",
 }
 ELSEWHERE = ("causallearn", "dowhy", "lingam", "pgmpy")

@@ -73,6 +73,8 @@ def _tell_pipe(
     _tell_path(console, result)
     if result.columns:
         console.print(f"\n[bold]Columns[/bold]: {escape(in_words(result.columns))}", highlight=False)
+    if result.reading:
+        console.print(f"\n[bold]Read[/bold]: {escape('; '.join(result.reading))}", highlight=False)
     if result.estimator is not None:
         console.print(f"\n[bold]Estimator[/bold]: {escape(str(result.estimator))}", highlight=False)
     if result.tests:

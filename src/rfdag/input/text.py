@@ -84,7 +84,7 @@ def read_text(path: Path, form: Description) -> Table:
             if table is not None:
                 return table
         content = decoded(all_bytes(path), path, form.encoding)
-    remarks = [] if content.usual else [f"read as {content.encoding}"]
+    remarks = [] if content.usual else [f"encoding {content.encoding}"]
     return _with_remarks(_table_in(content.text, path, form), remarks)
 
 

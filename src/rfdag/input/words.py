@@ -97,17 +97,19 @@ def not_numbers(where: str, words: Mapping[Hashable, Words], usable: int) -> Dat
     cures = []
     mixed = {name: each for name, each in words.items() if each.kind == MIXED}
     marks = tuple(dict.fromkeys(mark for each in mixed.values() for mark in each.examples))
-    if len(mixed) == len(words) and len(marks) <= FEW_WORDS and not any(each.others for each in mixed.values()):
+    if len(marks) > FEW_WORDS or any(each.others for each in mixed.values()):
+        mixed, marks = {}, ()
+    spoilt = [name for name in words if name not in mixed]
+    if spoilt and usable + len(mixed) >= 2:
+        cures.append(
+            f"Pass {keyword('drop', spoilt)} to learn from the other {counted(usable + len(mixed), 'column')}."
+        )
+    if marks:
         stand = "stands" if len(marks) == 1 else "stand"
         cures.append(
             f"If {', '.join(map(repr, marks))} {stand} for a missing value, pass {keyword('na_values', list(marks))} "
-            f"and {keyword('missing', 'drop')}; otherwise correct {'this cell' if len(marks) == 1 else 'these cells'}."
-        )
-    if usable >= 2:
-        again = ", or pass" if cures else "Pass"
-        cures.append(
-            f"{'Or pass' if cures else again} {keyword('drop', list(words))} to learn from the other "
-            f"{counted(usable, 'column')}."
+            f"and {keyword('missing', 'drop')}; otherwise correct {'this cell' if len(marks) == 1 else 'these cells'}"
+            + (f", or pass {keyword('drop', list(mixed))}." if usable >= 2 and not spoilt else ".")
         )
     kinds = {each.kind for each in words.values()}
     if any("date" in kind.lower() or "time" in kind.lower() or "duration" in kind.lower() for kind in kinds):

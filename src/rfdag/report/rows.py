@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from rfdag.errors import OptionError
 from rfdag.input.checks import check_columns, check_complete, check_no_moments, check_rows
 from rfdag.input.description import Description
 from rfdag.input.reading import check_has_rows, places_of, read
-from rfdag.input.sources import files_of
+from rfdag.input.sources import files_of, is_path
 from rfdag.input.table import Stream, Table
 from rfdag.report.shapes import Shapes, values_per_column
 from rfdag.wording import counted
@@ -51,6 +51,7 @@ class Rows:
         Data that are read in pieces are read once more, and never are in memory as a whole.
         """
         check_has_rows(data)
+        form = _of_the_run(data, result) if form is None else form
         found = _of_the_result(read(data, form), data, result)
         check_columns(found.names)
         if found.rows is not None and not found.weighted:
@@ -91,6 +92,14 @@ class Rows:
             shapes.lowest[places],
             shapes.highest[places],
         )
+
+
+def _of_the_run(data: Any, result: Result) -> Description:
+    """Return the description that the run had, without what only files have where the data are no file."""
+    described = result.settings.description
+    if is_path(data):
+        return described
+    return replace(described, **{name: Description.declared()[name].default for name in described.of_cells()})
 
 
 def _of_the_result(found: Table | Stream, data: Any, result: Result) -> Table | Stream:
