@@ -268,6 +268,12 @@ FILES = [
         reading="1 of 40 rows left out",
         same=False,
     ),
+    Awkward(
+        "point.csv",
+        text(";", comma),
+        options={"delimiter": ";", "thousands": "'"},
+        reading="decimal commas",
+    ),
     # Gaps
     Awkward(
         "gaps.csv",

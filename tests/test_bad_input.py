@@ -94,7 +94,10 @@ def test_linearly_dependent(frame):
 def test_nearly_dependent_columns_warn(frame):
     noise = np.random.default_rng(1).normal(size=len(frame))
     frame["near"] = frame["age"] + 1e-10 * noise
-    with pytest.warns(rfdag.errors.NumericalWarning, match="nearly dependent"):
+    with (
+        pytest.warns(rfdag.errors.NumericalWarning, match="nearly dependent"),
+        pytest.warns(rfdag.errors.DataWarning, match="'near' is nearly a copy of 'age'"),
+    ):
         found = rfdag.learn(frame, method="rfd")
     assert "nearly dependent" in found.warnings[0]
 

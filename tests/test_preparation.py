@@ -2,6 +2,7 @@
 
 import io
 import re
+import warnings
 
 import dask.dataframe as dd
 import numpy as np
@@ -157,11 +158,12 @@ def test_fractions_scale_as_repeating_does(frame):
         (np.full(200, np.nan), "at least 0; found nan"),
         (np.zeros(200), "All weights are zero"),
         ("w", "weights names 'w', and The table has no such column"),
+        ("town", "weights names 'town', which holds text; name a column of numbers"),
     ],
 )
 def test_weights_that_are_none(weights, words, frame):
     with pytest.raises((OptionError, DataError), match=re.escape(words)):
-        rfdag.learn(frame, weights=weights)
+        rfdag.learn(frame.assign(town="x") if isinstance(weights, str) else frame, weights=weights)
 
 
 def test_names_with_stars_stand_for_several(frame):
@@ -260,6 +262,15 @@ def test_other_estimates_leave_them_out_too(options, frame):
         table["twin"] = np.exp(frame["b"]) if "correlation" in options else 3 * frame["b"]
     found = rfdag.learn(table, awkward="keep-one", **options)
     assert found.names == tuple(NAMES)
+
+
+def test_rounded_copies_are_reported_and_left_out(frame):
+    pounds = frame.assign(kg=frame["b"].round(2), lb=(frame["b"].round(2) / 0.4536).round(2))[["a", "kg", "lb", "d"]]
+    with pytest.warns(DataWarning, match="'lb' is nearly a copy of 'kg'"):
+        rfdag.learn(pounds)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert rfdag.learn(pounds, awkward="keep-one").names == ("a", "kg", "d")
 
 
 def test_few_rows_show_copies_alone():

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
-from rfdag.errors import AwkwardError, Group, as_columns, keyword
+from rfdag.errors import AwkwardError, DataMessage, Group, as_columns, keyword
 from rfdag.input.columns import Column
 from rfdag.wording import counted
 
@@ -23,6 +23,9 @@ ROUNDED_COPY = 5e-5
 
 NAMED = 100
 """Columns, and groups of them, that a message names; an error holds all of them in ``groups``."""
+
+PAIRS_NAMED = 3
+"""Groups of near copies that a warning names."""
 
 CONSTANT, BLURRED, COPIES, RANKS, COMBINED = "constant", "nearly constant", "copies", "same order", "combination"
 
@@ -122,14 +125,27 @@ def _split(factor: Floats, tolerance: float) -> tuple[list[int], list[int]]:
         kept = [place for at, place in enumerate(kept) if at not in set(found)]
 
 
-def advice_on_copies(correlation: Floats, names: Sequence[Hashable]) -> str:
-    """Return what to do about columns that are nearly dependent: about copies that were rounded, if there are any."""
+def about_copies(correlation: Floats, names: Sequence[Hashable]) -> tuple[str, ...]:
+    """Return a warning about columns that are copies of others but for rounding, if there are any.
+
+    >>> print(*about_copies(np.array([[1.0, 0.99999], [0.99999, 1.0]]), ["kg", "lb"]))
+    'lb' is nearly a copy of 'kg': edges of the two cannot be told apart. Pass awkward='keep-one' to leave such columns
+    out.
+    """
     copies = copies_among(correlation, names, distance=ROUNDED_COPY)
     if not copies:
-        return "Consider dropping or combining the most similar columns."
+        return ()
+    each = "; ".join(
+        f"{as_columns(group.left)} {'is nearly a copy' if len(group.left) == 1 else 'are nearly copies'} of "
+        f"{as_columns(group.kept)}"
+        for group in copies[:PAIRS_NAMED]
+    )
+    more = f"; and {counted(len(copies) - PAIRS_NAMED, 'group')} more" if len(copies) > PAIRS_NAMED else ""
     return (
-        f"{as_columns(copies[0].left[:1])} is nearly a copy of {as_columns(copies[0].kept)}: pass "
-        f"{keyword('awkward', 'keep-one')} to leave such columns out."
+        DataMessage(
+            f"{each[0].upper()}{each[1:]}{more}: edges of the two cannot be told apart. Pass "
+            f"{keyword('awkward', 'keep-one')} to leave such columns out."
+        ),
     )
 
 

@@ -18,7 +18,7 @@ from rfdag.eliminate.engines.engine import Engine
 from rfdag.eliminate.kernels import dense as kernels
 from rfdag.eliminate.thresholds import FisherZ, Tolerance
 from rfdag.errors import Group, MatrixError, Message, OptionError, as_columns, keyword
-from rfdag.evidence.awkward import ROUNDED_COPY, advice_on_copies, awkward_error, copies_among, dependent_among
+from rfdag.evidence.awkward import ROUNDED_COPY, about_copies, awkward_error, copies_among, dependent_among
 from rfdag.evidence.columns import ByColumns, ColumnsIndependence
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.independence import ExactIndependence, Independence, SampleIndependence
@@ -371,15 +371,14 @@ class Moments(Evidence):
                 ),
             )
         few = () if self.n_samples >= FEWEST_ROWS else (too_few_rows(self.n_samples),)
+        copies = about_copies(self.correlation, self.names) if self.kind == "data" else ()
         if condition <= DOUBTFUL:
-            return few
-        return (
-            *few,
-            Message(
-                f"The columns are nearly dependent (condition number {condition:.1e}): partial correlations may be off "
-                f"by about {condition * 1e-16:.0e}. {advice_on_copies(self.correlation, self.names)}"
-            ),
+            return (*few, *copies)
+        dependent = Message(
+            f"The columns are nearly dependent (condition number {condition:.1e}): partial correlations may be off by "
+            f"about {condition * 1e-16:.0e}. Consider dropping or combining the most similar columns."
         )
+        return (*few, dependent, *copies)
 
     def regressions(self, dag: NDArray[np.int8]) -> Regressions:
         """Return the regression of each variable on its parents.

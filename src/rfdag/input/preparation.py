@@ -34,6 +34,11 @@ def prepared(rows: Table | Stream, form: Description) -> Table | Stream:
     if isinstance(weights, Absent):
         weights()
     at_weights = None if weights is None or isinstance(weights, Numbers) else _place(rows, weights, "weights")
+    if at_weights is not None and at_weights in rows.words:
+        raise OptionError(
+            f"{keyword('weights')} names {rows.names[at_weights]!r}, which holds {rows.words[at_weights].kind}; name a "
+            "column of numbers."
+        )
     if at_weights is not None:
         places = [at for at in places if at != at_weights]
     rows = _without(rows, places, form, at_weights)

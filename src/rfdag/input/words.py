@@ -82,6 +82,11 @@ def words_of(cells: Sequence[str], numeric: Sequence[bool], places: Sequence[str
     return Words(kind, different[:FEW_WORDS], others[0][1], unique, max(len(different) - FEW_WORDS, 0), tuple(cells))
 
 
+def _are_commas(examples: Sequence[str]) -> bool:
+    """Return whether words are numbers with decimal commas."""
+    return all(re.fullmatch(r"[+-]?\d+,\d+", example) for example in examples)
+
+
 def not_numbers(where: str, words: Mapping[Hashable, Words], usable: int) -> DataError:
     """Return the error for columns that are not numbers, beside which so many columns are.
 
@@ -99,6 +104,9 @@ def not_numbers(where: str, words: Mapping[Hashable, Words], usable: int) -> Dat
     marks = tuple(dict.fromkeys(mark for each in mixed.values() for mark in each.examples))
     if len(marks) > FEW_WORDS or any(each.others for each in mixed.values()):
         mixed, marks = {}, ()
+    comma = next((each.examples[0] for each in words.values() if each.examples and _are_commas(each.examples)), None)
+    if comma is not None:
+        cures.append(f"If {comma!r} is a number with a decimal comma, pass {keyword('decimal', ',')}.")
     spoilt = [name for name in words if name not in mixed]
     if spoilt and usable + len(mixed) >= 2:
         cures.append(

@@ -55,7 +55,7 @@ def health(result: Result, rows: Rows | None) -> dict[str, Any]:
         "columns": _columns(result, rows, explained, shown),
         "columns_in_all": p,
         "left_out": [[str(column.name), column.taken_for, column.done] for column in _left_out(result)[:MOST_COLUMNS]],
-        "understood": in_words(result.columns) if result.columns else None,
+        "understood": "; ".join([in_words(result.columns), *result.reading]) if result.columns else None,
     }
 
 
@@ -89,7 +89,7 @@ def _findings(result: Result, rows: Rows | None, explained: Any, condition: floa
 def _about_size(result: Result) -> Iterator[Finding]:
     n, p = result.n_samples, len(result.names)
     if result.input == "data":
-        yield "good", "No missing or infinite values and no constant columns: learning does not accept them."
+        yield "good", "No missing or infinite values and no constant columns are among the rows and columns used."
     elif result.input == "dag":
         yield "unknown", "The input was a graph; there are no data behind it."
     else:
