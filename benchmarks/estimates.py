@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 import rfdag
 from report import markdown
 from rfdag.errors import NumericalWarning
-from rfdag.methods import preflight
+from rfdag.methods.pace import slowness
 from rfdag.methods.preflight import estimate
 from rfdag.orders import tuning
 from rfdag.simulate import linear_sem, random_dag, sample
@@ -46,7 +46,7 @@ def measure(p: int) -> dict[str, float]:
     states = WIDTH * len(plain.attempts)
     followed = sum(attempt.width for attempt in whole.attempts)
     polishing = default["elimination"] + default["refinement"] - beams["elimination"] * followed / states
-    expected = estimate(n, p, whole.settings).seconds / preflight._slowness()
+    expected = estimate(n, p, whole.settings).seconds / slowness()
     return {
         "p": p,
         "SECONDS_PER_ROW_AND_PAIR": hard["moments"] / (n * p**2),

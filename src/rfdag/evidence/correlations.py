@@ -65,7 +65,7 @@ class Pearson(Correlation):
         self, values: NDArray[Any], names: Names, moments: type[Moments], threads: int = 1, report: Report = _silent
     ) -> Moments:
         """Return the moments of the values."""
-        return moments.from_data(values, names)
+        return moments.from_data(values, names, report)
 
     def of_stream(self, fold: Fold, names: Names, moments: type[Moments], check: Check, report: Report) -> Moments:
         """Return the moments of the values, read once."""

@@ -52,7 +52,12 @@ class DeviceMoments(Moments):
         return cls(**known, held=cupy().asarray(moments.factor))
 
     @classmethod
-    def from_data(cls, values: ArrayLike, names: Sequence[Hashable] | None = None) -> Self:
+    def from_data(
+        cls,
+        values: ArrayLike,
+        names: Sequence[Hashable] | None = None,
+        report: Callable[[float], None] = lambda share: None,
+    ) -> Self:
         """Return the moments of an n × p array of finite numbers on the host, larger than the device if need be."""
         cp = cupy()
         values = np.asarray(values)

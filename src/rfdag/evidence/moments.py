@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
@@ -105,8 +105,13 @@ class Moments(Evidence):
             raise OptionError(f"{keyword('n_samples')} is a whole number of rows, or None, not {self.n_samples!r}.")
 
     @classmethod
-    def from_data(cls, values: ArrayLike, names: Sequence[Hashable] | None = None) -> Self:
-        """Return the moments of an n × p array of finite numbers.
+    def from_data(
+        cls,
+        values: ArrayLike,
+        names: Sequence[Hashable] | None = None,
+        report: Callable[[float], None] = lambda share: None,
+    ) -> Self:
+        """Return the moments of an n × p array of finite numbers; ``report`` is called with the share done of many rows.
 
         Examples
         --------
@@ -130,6 +135,8 @@ class Moments(Evidence):
                 room -= means
 
             rows.add_written(len(values[piece]), write)
+            if len(pieces) > 1:
+                report(min(piece.stop / n, 1.0))
         facts = (lowest, highest), middle_deviations(values)
         return cls._of_rows(names, n, rows.factor, means, units, origins, *facts)
 

@@ -52,6 +52,11 @@ class Averaged(Estimator):
         )
         return moments.estimated(partial, moments.rows + len(partial))
 
+    def seconds(self, columns: int, threads: int, *, removals: bool = False) -> float:
+        """Return how long it is expected to take: a refinement from a random order for every model."""
+        refined = tuning.SECONDS_PER_AVERAGED_MODEL * float(columns) ** 2
+        return tuning.AVERAGED_MODELS * refined / min(threads, tuning.AVERAGED_MODELS)
+
 
 def averaged_partial_correlations(
     correlation: Floats,
@@ -91,7 +96,7 @@ def averaged_partial_correlations(
     generator = generator or np.random.default_rng(0)
     deadline = deadline or Deadline()
     stop = threading.Event()
-    patient = Deadline(deadline.moment, lambda: stop.is_set() or deadline.cancelled())
+    patient = deadline.unless(lambda: stop.is_set() or deadline.cancelled())
     models = _Models(correlation, SharedMoments(correlation, n_samples), penalty, gamma, constraints, patient)
     shares = _Shares(tuning.AVERAGED_MODELS, report)
     with ThreadPoolExecutor(threads) as pool:
