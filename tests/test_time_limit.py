@@ -17,6 +17,7 @@ from rfdag.eliminate.kernels import soft
 from rfdag.errors import NumericalWarning, OptionError, TimeLimitError
 from rfdag.methods import method, pace, timing
 from rfdag.methods.found import CUT_SHORT, OUT_OF_TIME
+from rfdag.orders import path
 from rfdag.orders.scores import ScoredOrder
 from rfdag.runtime import compilation, deadline, progress
 from rfdag.runtime.deadline import Deadline, OutOfTime
@@ -116,10 +117,7 @@ def seconds_until_order(data, options, clock, monkeypatch):
     monkeypatch.setattr(progress.Progress, "stage", stage)
     end = min(moment for label, moment in [*started.items(), ("end", clock.time)] if label not in STAGES)
     begun = [started.get(label, end) for label in STAGES]
-    return {
-        label: later - earlier
-        for label, earlier, later in zip(STAGES, begun, [*begun[1:], end], strict=True)
-    }
+    return {label: later - earlier for label, earlier, later in zip(STAGES, begun, [*begun[1:], end], strict=True)}
 
 
 @pytest.mark.parametrize("wrong", [0.4, 1.0, 3.0])
@@ -185,8 +183,8 @@ def test_a_search_that_was_cut_short_says_so(clock):
     assert found.interrupted
     assert found.warnings[-1] == OUT_OF_TIME
     assert found.score >= whole.score
+    clock.time = 0
     with pytest.warns(NumericalWarning, match="The time limit ended the search"):
-        clock.time = 0
         rfdag.learn(ROWS, time_limit=limit, n_jobs=1)
 
 
@@ -209,9 +207,9 @@ def test_the_best_of_all_orders_ends_too(clock):
         with pytest.raises(TimeLimitError, match="searching"):
             learn(SMALL, method="sp", time_limit=8, **options)
     clock.time = 0
-    path = learn(SMALL, method="sp", time_limit=30, penalty=[1, 2, 4]).path
-    assert 2 in [point.penalty for point in path]
-    assert len(path) < 3
+    points = learn(SMALL, method="sp", time_limit=30, penalty=[1, 2, 4]).path
+    assert 2 in [point.penalty for point in points]
+    assert len(points) < 3
 
 
 def test_gsp_falls_back_on_the_order_it_starts_from(clock):
@@ -259,10 +257,10 @@ def test_blocks_share_a_limit(clock):
 
 
 def test_reading_has_a_limit(tmp_path, clock):
-    path = tmp_path / "rows.csv"
-    np.savetxt(path, ROWS, delimiter=",", header=",".join(f"x{at}" for at in range(P)), comments="")
+    file = tmp_path / "rows.csv"
+    np.savetxt(file, ROWS, delimiter=",", header=",".join(f"x{at}" for at in range(P)), comments="")
     with pytest.raises(TimeLimitError):
-        learn(path, time_limit=1, correlation="kendall")
+        learn(file, time_limit=1, correlation="kendall")
     with pytest.raises(TimeLimitError, match="reading"):
         learn(ROWS, time_limit=3, correlation="kendall")
 
@@ -339,9 +337,18 @@ def test_penalties_share_the_time_to_search_for(clock):
     clock.time = 0
     longer = learn(ROWS, penalty=[1, 2, 4], search_for=20_000)
     assert 20_000 <= clock.time < 30_000
-    assert all(
-        after.score <= before.score + 1e-6 for before, after in itertools.islice(zip(plain.path, longer.path), 1, 2)
-    )
+    assert [point.penalty for point in longer.path] == [1, 2, 4]
+    assert longer.path[1].score <= plain.path[1].score + 1e-6
+
+
+def test_a_path_ends_where_time_does():
+    """Each further penalty chooses all parents anew, which takes long over many variables."""
+    moments = rfdag.Moments.from_data(ROWS).local()
+    start = ScoredOrder(moments, np.arange(P), 2.0)
+    asked = itertools.count()
+    found = path.follow_path(start, (1.0, 2.0, 4.0), 1, lambda scored: scored, lambda: next(asked) >= 1)
+    assert list(found) == [2.0, 4.0]
+    assert path.compare(found)[0] in found.values()
 
 
 def test_a_time_to_search_for_needs_rows():

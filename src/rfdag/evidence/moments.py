@@ -111,7 +111,7 @@ class Moments(Evidence):
         names: Sequence[Hashable] | None = None,
         report: Callable[[float], None] = lambda share: None,
     ) -> Self:
-        """Return the moments of an n × p array of finite numbers; ``report`` is called with the share done of many rows.
+        """Return the moments of an n × p array of finite numbers; ``report`` is called with the share of rows done.
 
         Examples
         --------
