@@ -25,11 +25,16 @@ from rfdag.orders.tuning import Setting
 from rfdag.runtime.deadline import Deadline, OutOfTime
 from rfdag.runtime.device import free_memory, require_memory
 from rfdag.runtime.memory import beam_fits, require_beam
+from rfdag.runtime.progress import Shares
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Width = int | Literal["auto"]
 Rescoring = Literal["auto", "exact", "lazy"]
+
+
+BEAM_SHARE = 0.8
+"""Share of an attempt that a progress bar gives its beam, where its order is refined after it."""
 
 
 class _Stopped(Exception):
@@ -113,7 +118,7 @@ def search_orders(
     limit
         When to raise `OutOfTime` if there is none yet.
     report
-        Called with the share done of the beam under way.
+        Called with the share done of the beams of one width.
     device
         Where beams run: "cpu", or "cuda", where ``partial`` then lies.
     constraints
@@ -256,10 +261,11 @@ class _Portfolio:
         # Beams side by side where there are several, the states of one beam side by side where there is one.
         workers = min(self._threads, count) if self._task.fits(beams.width * count) else 1
         quick = beams.width * self._task.p**3 < tuning.LEAST_WORK_FOR_BEAM_THREADS
-        attempt = functools.partial(self._attempt, beams.width, 1 if quick else self._threads // workers)
+        shares = Shares(count, self._report)
+        attempt = functools.partial(self._attempt, beams.width, 1 if quick else self._threads // workers, shares)
         with nullcontext() if quick or workers == 1 else ThreadPoolExecutor(workers) as pool:
             try:
-                trials = (pool.map if pool else map)(attempt, beams.settings, generator.spawn(count))
+                trials = (pool.map if pool else map)(attempt, range(count), beams.settings, generator.spawn(count))
                 found = [trial for trial in trials if trial is not None]
             except BaseException:
                 # Leaving the pool waits for its workers; let them end at their next step.
@@ -278,10 +284,18 @@ class _Portfolio:
         """Make the best of all finished trials the best, those of a round that did not end included."""
         self._best = min(self.finished, key=lambda trial: _total(trial.scored))
 
-    def _attempt(self, width: int, threads: int, setting: Setting, generator: np.random.Generator) -> _Trial | None:
+    def _attempt(
+        self, width: int, threads: int, shares: Shares, number: int, setting: Setting, generator: np.random.Generator
+    ) -> _Trial | None:
         """Run one beam, and refine its best order where each is; return None if it was stopped."""
+        searching = BEAM_SHARE if self._task.refine_each else 1.0
+
+        def watch(share: float) -> None:
+            self._require_time()
+            shares.reach(number, searching * share)
+
         try:
-            orders = self._task.beam(setting, width, threads).search(self._watch).orders
+            orders = self._task.beam(setting, width, threads).search(watch).orders
         except _Stopped:
             return None
         scored = self._task.scored(orders[0])
@@ -292,18 +306,18 @@ class _Portfolio:
         trial = _Trial(setting, scored.order.copy(), _total(scored), scored)
         self.finished.append(trial)
         if self._task.refine_each:
-            descend(scored, generator, self._patient)
+            refining = 1 - searching
+            descend(scored, generator, self._patient, lambda share: shares.reach(number, searching + refining * share))
         return trial
 
-    def _watch(self, share: float) -> None:
+    def _require_time(self) -> None:
+        """Raise if a beam must end: as `OutOfTime` where there is nothing to return yet."""
         if not self.finished:
-            # There is nothing to return yet.
             self._limit.require()
         elif self._deadline.passed():
             raise _Stopped
         if self._stop.is_set():
             raise _Stopped
-        self._report(share)
 
 
 def _next_round(beams: _Round, found: list[_Trial], task: _Task) -> _Round | None:

@@ -40,6 +40,8 @@ def iterate(
     """
     progress = _Restarts(best, restarts, deadline or Deadline(), until)
     stop = threading.Event()
+    if progress.next_count() > 0:
+        report(progress.share)
     try:
         # A single worker would only take turns with this thread.
         with nullcontext() if threads == 1 else ThreadPoolExecutor(threads) as pool:
@@ -84,7 +86,7 @@ class _Restarts:
     def share(self) -> float:
         """The share done; where the number of restarts is open, of those in vain that are enough, or of the time."""
         if self._wanted != "auto":
-            return self.done / self._wanted
+            return self.done / max(self._wanted, 1)
         if self._until is not None:
             return 1 - self._until.left() / max(self._at_first, 1e-9)
         return min(self._fruitless / max(patience(self.best), 1), 1.0)

@@ -251,10 +251,10 @@ SECONDS_PER_PRECISION = 6.5e-11
 SECONDS_PER_ELIMINATION = 1.4e-9
 """An elimination by hard counts: seconds per p³. Measured."""
 
-SECONDS_PER_REPLAY = 4.5e-10
+SECONDS_PER_REPLAY = 8e-10
 """Going through an elimination again, for its trace: seconds per p³. Measured."""
 
-SECONDS_PER_SCORED_ORDER = 2.5e-7
+SECONDS_PER_SCORED_ORDER = 3e-7
 """Choosing the parents of all variables in a given order: seconds per p². Measured."""
 
 SECONDS_PER_BEAM_STATE = 4.5e-8
@@ -266,7 +266,7 @@ POWER_OF_BEAM_STATE = 2.2
 SECONDS_PER_REFINED_ORDER = 1.1e-6
 """Refining one order: seconds per p². Measured."""
 
-SECONDS_PER_AVERAGED_MODEL = 2.2e-6
+SECONDS_PER_AVERAGED_MODEL = 1.1e-6
 """Refining one random order, for a model that is averaged: seconds per p². Measured."""
 
 ORDERS_REFINED = 5

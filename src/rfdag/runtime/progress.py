@@ -150,3 +150,20 @@ class Progress:
             self._task = bar.add_task(self._described(), total=None)
             bar.start()
             self._bar = bar
+
+
+class Shares:
+    """How far each of several tasks is, reported as one share that never falls, from any thread."""
+
+    def __init__(self, count: int, report: Callable[[float], None]) -> None:
+        self.count = count
+        self._report = report
+        self._done = [0.0] * count
+        self._lock = threading.Lock()
+
+    def reach(self, number: int, share: float) -> None:
+        """Report that a task has come so far; it may fall back for a while."""
+        with self._lock:
+            if share > self._done[number]:
+                self._done[number] = share
+                self._report(sum(self._done) / self.count)

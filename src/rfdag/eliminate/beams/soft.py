@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,9 +89,12 @@ class SoftBeam:
         """Return up to ``width`` complete orders, the cheapest first; ``report`` is called with the share done."""
         p = len(self._beam.keys)
         while (left := int(self._beam.now[kernels.LEFT])) > 1:
-            report(1 - (left / p) ** 3)
-            if self._threads > 1 and self._beam.now[kernels.DUE]:
-                self._renew()
+            share = 1 - (left / p) ** 3
+            report(share)
+            # On a dense graph scoring one state takes time of order p³: too long for all of them at once.
+            apart = self._threads > 1 or int(self._beam.now[kernels.COUNT]) * left**3 > 50 * AT_ONCE
+            if apart and self._beam.now[kernels.DUE]:
+                self._renew(partial(report, share))
             if self._threads > 1 and self._beam.now[kernels.COUNT] > 1:
                 self._step()
             else:
@@ -105,12 +110,12 @@ class SoftBeam:
             steps = min(steps, self._every - pending)
         kernels.advance(self._rule, self._beam, self._work[0], self._width, self._every, steps)
 
-    def _renew(self) -> None:
+    def _renew(self, check: Callable[[], None]) -> None:
         """Apply all pending steps and score everything: threads share the states, or the rows of a single state."""
         rule, beam = self._rule, self._beam
         left, _, _, count = beam.now[:4].tolist()
         if count > 1:
-            self._share(lambda e, at: kernels.renew(rule, beam, e, self._work[at]), count, count * left * left)
+            self._share(lambda e, at: kernels.renew(rule, beam, e, self._work[at]), count, count * left * left, check)
         else:
             work, slots, fresh = self._work[0], kernels.slots_left(beam, 0), kernels.fresh_matrix(beam, 0)
             threads = self._threads if left * left > WORTH_SHARING else 1
@@ -133,14 +138,32 @@ class SoftBeam:
         self._share(lambda e, _: kernels.extend(rule, beam, e, self._width), count, count * left * (pending + 8))
         kernels.extended(beam, self._every)
 
-    def _share(self, work: Callable[[int, int], None], count: int, steps: int) -> None:
-        """Do ``work(state, worker)`` for every state, on several threads if there is enough work."""
+    def _share(
+        self,
+        work: Callable[[int, int], None],
+        count: int,
+        steps: int,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Do ``work(state, worker)`` for every state, on several threads if there is enough work.
+
+        ``check`` is called between two states, and may raise.
+        """
+        ended = threading.Event()
 
         def some(first: int, step: int) -> None:
             for state in range(first, count, step):
+                if ended.is_set():
+                    return
                 work(state, first)
+                if first == 0:
+                    check()
 
-        share(some, min(self._threads, count) if steps > WORTH_SHARING else 1)
+        try:
+            share(some, min(self._threads, count) if steps > WORTH_SHARING else 1)
+        except BaseException:
+            ended.set()
+            raise
 
 
 def _room(p: int, width: int, every: int, before: NDArray[np.bool_]) -> kernels.Beam:
