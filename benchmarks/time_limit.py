@@ -3,9 +3,9 @@
     python benchmarks/time_limit.py [--data wide,dense,small] [--repeats 3] [--seed 1000]
 
 Three kinds of data: 2000 columns and 300 rows of a graph of degree 4, 500 columns and 2500 rows of a dense graph (a
-tenth of all pairs adjacent), 20 columns and 1000 rows. Every method runs under limits of 5, 10 and 30 seconds and is timed
-from call to return, kernels compiled. Cells are kept in benchmarks/results/time_limit.csv, so that kinds of data can be
-run one by one. Writes the table in docs/choosing.md from all of them.
+tenth of all pairs adjacent), 20 columns and 1000 rows. Every method runs under limits of 5, 10 and 30 seconds and is
+timed from call to return, kernels compiled. Cells are kept in benchmarks/results/time_limit.csv, so that kinds of data
+can be run one by one. Writes the table in docs/choosing.md from all of them.
 """
 
 from __future__ import annotations

@@ -152,6 +152,8 @@ class Method(Options):
         self.refuse_unserved(evidence, run)
         if evidence.kernel is not None:
             announce(evidence.kernel, run.bar.compiling)
+        # Once the order is replayed, refinement has the time that was kept for this.
+        refining = self._in_time(evidence, run, replayed=True)
         run = self._in_time(evidence, run)
         evidence = run.estimated(evidence, self)
         # An estimate, as much as an exact precision matrix, is there already.
@@ -164,7 +166,7 @@ class Method(Options):
         with one_blas_thread():
             found = self.find(evidence, engine, run)
             run.clock.lap("elimination")
-            found = self.refined(found, evidence, run)
+            found = self.refined(found, evidence, refining)
             run.clock.lap("refinement")
         # Where tests decide, the evidence says itself which of them time has not allowed.
         late = run.deadline.cut_short and not evidence.tested
@@ -176,12 +178,15 @@ class Method(Options):
             estimator=run.used_estimator(evidence, self),
         )
 
-    def _in_time(self, evidence: Evidence, run: Run) -> Run:
-        """Return a run that ends early enough to make a result, and whose estimator leaves time for the search."""
+    def _in_time(self, evidence: Evidence, run: Run, *, replayed: bool = False) -> Run:
+        """Return a run that ends early enough to make a result, and whose estimator leaves time for the search.
+
+        ``replayed`` tells that the elimination of the order has been gone through again already.
+        """
         if run.limit.moment is None or evidence.sparse or evidence.tested:
             return run
         columns = len(evidence.names)
-        finishing = seconds_of_finishing(columns, replayed=self.replays, scored=self.by_bic)
+        finishing = seconds_of_finishing(columns, replayed=self.replays and not replayed, scored=self.by_bic)
         run = replace(run, deadline=run.deadline.sooner(finishing), limit=run.limit.sooner(finishing))
         if evidence.n_samples is None:
             return run

@@ -22,6 +22,9 @@ WORTH_SHARING = 50_000
 AT_ONCE = 20_000_000
 """Inner steps after which a beam returns to Python: about a tenth of a second."""
 
+DENSE_AT_ONCE = 100_000_000
+"""The same, counted as p³ for every state: what a step takes at most, and on sparse graphs a small part of it."""
+
 
 class SoftBeam:
     """A beam of Gaussian eliminations under the soft cost.
@@ -92,7 +95,7 @@ class SoftBeam:
             share = 1 - (left / p) ** 3
             report(share)
             # On a dense graph scoring one state takes time of order p³: too long for all of them at once.
-            apart = self._threads > 1 or int(self._beam.now[kernels.COUNT]) * left**3 > 50 * AT_ONCE
+            apart = self._threads > 1 or int(self._beam.now[kernels.COUNT]) * left**3 > DENSE_AT_ONCE
             if apart and self._beam.now[kernels.DUE]:
                 self._renew(partial(report, share))
             if self._threads > 1 and self._beam.now[kernels.COUNT] > 1:
@@ -105,7 +108,9 @@ class SoftBeam:
     def _advance(self) -> None:
         """Take as many steps as fit into a tenth of a second, but stop where threads can share the work."""
         left, _, pending, count = self._beam.now[:4].tolist()
-        steps = max(1, AT_ONCE // (count * left * (left // self._every + self._every + 20)))
+        steps = AT_ONCE // (count * left * (left // self._every + self._every + 20))
+        # On a dense graph a step scores most candidates, each over most pairs.
+        steps = max(1, min(steps, DENSE_AT_ONCE // (count * left**3)))
         if self._threads > 1:
             steps = min(steps, self._every - pending)
         kernels.advance(self._rule, self._beam, self._work[0], self._width, self._every, steps)
