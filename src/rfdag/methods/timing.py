@@ -39,7 +39,7 @@ class Schedule:
     def __init__(self, settings: Settings, threads: int, bar: Progress) -> None:
         running = settings.running
         self._settings, self._threads, self._bar = settings, threads, bar
-        self._begun = now()
+        self._begun = self._read = now()
         self.limit = Deadline.after(running.time_limit)
         self.until = None if running.search_for is None else Deadline.after(running.search_for)
         self._size: tuple[int, int] | None = None
@@ -53,7 +53,8 @@ class Schedule:
             raise self._error() from None
 
     def learn_size(self, rows: int | None, columns: int) -> None:
-        """Take note of the size of the data, which expectations depend on."""
+        """Take note, when the data have been read, of their size, which expectations depend on."""
+        self._read = now()
         self._size = None if rows is None else (rows, columns)
 
     def sufficient(self) -> float:
@@ -66,17 +67,25 @@ class Schedule:
             names = list(stages)
             at = names.index(label)
             before, after = (sum(stages[name] for name in part) for part in (names[:at], names[at + 1 :]))
-            done = before + share * stages[label]
-            # Where the stages so far took longer than expected, so will the others; an estimate that was cut short to
-            # leave time for the search will take all that it was expected to.
-            pace = min(max(elapsed / max(done, 0.1), 1.0), tuning.MOST_BEHIND_SCHEDULE)
+            pace = self._pace(before - stages[READING] + share * stages[label]) if at else 1.0
             here = max(needed - elapsed + so_far, pace * stages[label])
+            # An estimate that was cut short to leave time for the search will take all that it was expected to.
             needed = max(elapsed - so_far, before) + here + pace * after
         if self._size is not None:
             method = self._settings.method
             needed += seconds_of_finishing(self._size[1], replayed=method.replays, scored=method.by_bic)
         given = self._settings.running.time_limit or 0.0
         return rounded_up(max(tuning.TIME_TO_SPARE * needed, tuning.TIME_TO_SPARE * given) + 1)
+
+    def _pace(self, expected: float) -> float:
+        """Return how many times longer than expected the stages after reading have taken; so will the others.
+
+        Reading says nothing of them: a file takes its own time.
+        """
+        taken = now() - self._read
+        if taken < tuning.LEAST_SECONDS_TO_GO_BY:
+            return 1.0
+        return min(max(taken / max(expected, 1e-9), 1.0), tuning.MOST_BEHIND_SCHEDULE)
 
     def _expected(self) -> dict[str, float]:
         if self._size is None:
@@ -88,8 +97,8 @@ class Schedule:
         stage = {READING: "reading", ESTIMATING: "estimating partial correlations"}.get(self._bar.label, "searching")
         cheaper = " and ".join(self._cheaper())
         return TimeLimitError(
-            f"There was no order yet when {keyword('time_limit', given)} was over: the run was still {stage} "
-            f"({self._bar.share:.0%} done). Pass {keyword('time_limit', enough)}, about {spoken(enough)}"
+            f"There is no order within {keyword('time_limit', given)}: after {now() - self._begun:.2g} s the run was still "
+            f"{stage} ({self._bar.share:.0%} done). Pass {keyword('time_limit', enough)}, about {spoken(enough)}"
             f"{f', or {cheaper} for a shorter run' if cheaper else ''}."
         )
 

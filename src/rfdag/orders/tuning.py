@@ -284,6 +284,9 @@ MOST_BEHIND_SCHEDULE = 10.0
 LEAST_SHARE_TO_GO_BY = 0.02
 """Share of a stage below which its time so far says little of the whole. Chosen, not measured."""
 
+LEAST_SECONDS_TO_GO_BY = 1.0
+"""Seconds after reading below which a run has not shown how fast it is. Chosen, not measured."""
+
 POWER_OF_THREADS = 0.8
 """Power of the number of threads with which the time of beams and matrices falls. Not recorded."""
 
