@@ -97,8 +97,8 @@ class Schedule:
         stage = {READING: "reading", ESTIMATING: "estimating partial correlations"}.get(self._bar.label, "searching")
         cheaper = " and ".join(self._cheaper())
         return TimeLimitError(
-            f"There is no order within {keyword('time_limit', given)}: after {now() - self._begun:.2g} s the run was still "
-            f"{stage} ({self._bar.share:.0%} done). Pass {keyword('time_limit', enough)}, about {spoken(enough)}"
+            f"There is no order within {keyword('time_limit', given)}: after {now() - self._begun:.2g} s the run was "
+            f"still {stage} ({self._bar.share:.0%} done). Pass {keyword('time_limit', enough)}, about {spoken(enough)}"
             f"{f', or {cheaper} for a shorter run' if cheaper else ''}."
         )
 
