@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rfdag.bootstrapping.edge_lists import edge_matrix, reached
 from rfdag.bootstrapping.frequencies import Bootstrap
 from rfdag.bootstrapping.resampling import DRAWS, Sampling, drawn_moments, standardised
 from rfdag.errors import DataError, FileError, MatrixError, NumericalError, NumericalWarning, OptionError, keyword
 from rfdag.evidence.gpu import placed
 from rfdag.evidence.moments import Floats, Moments
-from rfdag.graphs.dag import Graph
 from rfdag.input.description import Description
 from rfdag.input.reading import in_memory
 from rfdag.input.table import Table
@@ -378,25 +377,10 @@ def _counted(found: Sequence[Found], plan: _Plan, result: Any) -> Bootstrap:
     directed, undirected, ancestors = (np.zeros((p, p), np.int64) for _ in range(3))
     places = np.empty((len(found), p), np.int64)
     for at, each in enumerate(found):
-        arrows = _matrix(each["directed"], p)
+        arrows = edge_matrix(each["directed"], p)
         directed += arrows
-        lines = _matrix(each["undirected"], p)
+        lines = edge_matrix(each["undirected"], p)
         undirected += lines + lines.T
-        ancestors += _reached(arrows, each["order"])
+        ancestors += reached(arrows, each["order"])
         places[at, each["order"]] = np.arange(1, p + 1)
     return Bootstrap(result, len(found), plan.sampling, plan.seed, directed, undirected, ancestors, places)
-
-
-def _matrix(pairs: Sequence[Sequence[int]], p: int) -> Graph:
-    matrix = np.zeros((p, p), np.int8)
-    sources, targets = np.array(pairs, np.int64).reshape(-1, 2).T
-    matrix[sources, targets] = 1
-    return matrix
-
-
-def _reached(arrows: Graph, order: Sequence[int]) -> NDArray[np.bool_]:
-    """Return whether there is a directed path from i to j, at (i, j), given an order of the arrows."""
-    reached = arrows.astype(bool)
-    for node in reversed(order):
-        reached[node] |= reached[arrows[node] == 1].any(axis=0)
-    return reached
