@@ -15,14 +15,19 @@ from collections.abc import Callable
 from statistics import median
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 import rfdag
 from report import markdown
+from rfdag.eliminate import replay
 from rfdag.errors import NumericalWarning
-from rfdag.methods import preflight
+from rfdag.evidence.moments import Moments
+from rfdag.methods.pace import slowness
 from rfdag.methods.preflight import estimate
 from rfdag.orders import tuning
+from rfdag.orders.scores import ScoredOrder
+from rfdag.precision.averaged import averaged_partial_correlations
 from rfdag.simulate import linear_sem, random_dag, sample
 
 DEGREE, WIDTH = 8, 8
@@ -36,6 +41,28 @@ def processor(work: Callable[[], rfdag.Result]) -> tuple[rfdag.Result, dict[str,
     return result, {name: seconds * share for name, seconds in result.timings.items()}
 
 
+def seconds(work: Callable[[], object]) -> float:
+    """Return the processor's time of some work."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def parts(rows: NDArray[np.float64]) -> dict[str, float]:
+    """Return the constants of parts that a run does not time by themselves."""
+    p = rows.shape[1]
+    moments = Moments.from_data(rows)
+    local, order = moments.local(), np.random.default_rng(0).permutation(p)
+    engine = moments.engine(alpha=1e-3, pairs="all", threads=1)
+    few = Moments.from_data(rows[: p // 5])
+    averaging = seconds(lambda: averaged_partial_correlations(few.correlation, p // 5, gamma=tuning.FEW_ROWS_GAMMA))
+    return {
+        "SECONDS_PER_REPLAY": seconds(lambda: replay(engine, order)) / p**3,
+        "SECONDS_PER_SCORED_ORDER": seconds(lambda: ScoredOrder(local, order)) / p**2,
+        "SECONDS_PER_AVERAGED_MODEL": averaging / tuning.AVERAGED_MODELS / p**2,
+    }
+
+
 def measure(p: int) -> dict[str, float]:
     """Return the constants as one size gives them."""
     n = 2 * p
@@ -45,15 +72,23 @@ def measure(p: int) -> dict[str, float]:
     whole, default = processor(lambda: rfdag.learn(rows, n_jobs=1, progress=False))
     states = WIDTH * len(plain.attempts)
     followed = sum(attempt.width for attempt in whole.attempts)
-    polishing = default["elimination"] + default["refinement"] - beams["elimination"] * followed / states
-    expected = estimate(n, p, whole.settings).seconds / preflight._slowness()
+    others = parts(rows)
+    replayed = others["SECONDS_PER_REPLAY"] * p**3
+    polishing = (
+        default["elimination"]
+        + default["refinement"]
+        - (beams["elimination"] - replayed) * followed / states
+        - replayed
+    )
+    expected = estimate(n, p, whole.settings).seconds / slowness()
     return {
         "p": p,
         "SECONDS_PER_ROW_AND_PAIR": hard["moments"] / (n * p**2),
         "SECONDS_PER_PRECISION": hard["precision"] / p**3,
         "SECONDS_PER_ELIMINATION": hard["elimination"] / p**3,
-        "SECONDS_PER_BEAM_STATE": beams["elimination"] / states / p**tuning.POWER_OF_BEAM_STATE,
+        "SECONDS_PER_BEAM_STATE": (beams["elimination"] - replayed) / states / p**tuning.POWER_OF_BEAM_STATE,
         "SECONDS_PER_REFINED_ORDER": max(polishing, 0.0) / tuning.ORDERS_REFINED / p**2,
+        **others,
         "default (s)": sum(default.values()),
         "expected (s)": expected,
     }
@@ -87,6 +122,9 @@ def main() -> None:
         "SECONDS_PER_ELIMINATION",
         "SECONDS_PER_BEAM_STATE",
         "SECONDS_PER_REFINED_ORDER",
+        "SECONDS_PER_REPLAY",
+        "SECONDS_PER_SCORED_ORDER",
+        "SECONDS_PER_AVERAGED_MODEL",
     ):
         print(f"{name} = {median(row[name] for row in rows):.2g}")
 

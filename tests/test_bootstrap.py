@@ -12,6 +12,7 @@ import pytest
 import rfdag
 from rfdag.bootstrapping import runs as bootstrapping
 from rfdag.bootstrapping.consensus import consensus_dag
+from rfdag.bootstrapping.edge_lists import edge_matrix
 from rfdag.bootstrapping.frequencies import Bootstrap
 from rfdag.bootstrapping.resampling import Sampling, drawn_moments, standardised
 from rfdag.errors import DataError, DeviceError, FileError, NumericalWarning, OptionError
@@ -139,7 +140,7 @@ def test_frequencies_agree_with_the_runs_counted_one_by_one(rows, tmp_path):
             assert found.direction_frequency[i, j] == pytest.approx((there + open_ / 2) / 12)
             assert found.compelled_frequency[i, j] == pytest.approx(there / 12)
             assert found.ancestor_frequency[i, j] == pytest.approx(
-                sum(j in descendants(bootstrapping._matrix(run["directed"], p), i) for run in runs) / 12
+                sum(j in descendants(edge_matrix(run["directed"], p), i) for run in runs) / 12
             )
     orders = np.array([run["order"] for run in sorted(runs, key=lambda run: run["order"])])
     for variable, rank in enumerate(found.ranks):

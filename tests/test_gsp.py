@@ -24,7 +24,7 @@ from rfdag.orders import covered_edges as gsp_module
 from rfdag.orders.covered_edges import covered_edge_search, covered_edges, gsp, reverse
 from rfdag.orders.families import Families
 from rfdag.orders.parents import induced_dag
-from rfdag.runtime.deadline import Deadline
+from rfdag.runtime.deadline import Deadline, OutOfTime
 from rfdag.simulate import linear_sem, random_dag, sample
 from strategies import dags, dags_and_orders
 
@@ -334,9 +334,13 @@ def test_an_interrupt_before_there_is_a_dag_is_passed_on():
     assert gsp([range(4), range(4)], tests).interrupted
 
 
-def test_a_passed_deadline_returns_the_first_orders_dag():
+def test_a_deadline_returns_the_first_orders_dag_if_it_is_known():
     tests = GraphIndependence(random_dag(15, 0.3, rng=4))
-    found = gsp([range(15), range(14, -1, -1)], tests, deadline=Deadline.after(0))
+    orders = [range(15), range(14, -1, -1)]
+    with pytest.raises(OutOfTime):
+        gsp(orders, tests, deadline=Deadline.after(0))
+    asked = itertools.count()
+    found = gsp(orders, tests, deadline=Deadline(cancelled=lambda: next(asked) >= 15))
     assert np.array_equal(found.dag, induced_dag(range(15), tests))
     assert not found.complete
     assert not found.interrupted

@@ -324,14 +324,14 @@ def test_graphs_that_are_no_dag():
         {"penalty": [1, 2]},
         {"gamma": 0.5},
         {"restarts": 3},
-        {"time_limit": 3.0},
+        {"search_for": 3.0, "refine": True},
         {"method": "sp"},
         {"method": "gsp"},
         {"blocks": True},
     ],
 )
 def test_options_without_sense_are_refused(options):
-    with pytest.raises(OptionError, match=r"sparse input|whole orders|Blocks are found"):
+    with pytest.raises(OptionError, match=r"sparse input|whole orders|Blocks are found|needs rows, and dense matrices"):
         rfdag.learn(sparse.eye_array(4), input="precision", **options)
 
 

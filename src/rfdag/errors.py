@@ -25,6 +25,7 @@ __all__ = [
     "NumericalWarning",
     "OptionError",
     "RfdagError",
+    "TimeLimitError",
 ]
 
 
@@ -159,6 +160,10 @@ class NumericalError(RfdagError):
 
 class DeviceError(RfdagError, RuntimeError):
     """There is no GPU, it reports an error, or the problem does not fit into its memory."""
+
+
+class TimeLimitError(RfdagError, TimeoutError):
+    """The time limit passed before there was an order to return."""
 
 
 class NumericalWarning(UserWarning):

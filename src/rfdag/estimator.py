@@ -49,6 +49,8 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         As in `rfdag.learn`; None for its defaults.
     time_limit
         As in `rfdag.learn`.
+    search_for
+        As in `rfdag.learn`.
     n_jobs
         As in `rfdag.learn`.
     random_state
@@ -96,6 +98,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         description: Description | None = None,
         estimation: Estimation | None = None,
         time_limit: float | None = None,
+        search_for: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         device: Literal["cpu", "cuda"] = "cpu",
@@ -105,6 +108,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         self.description = description
         self.estimation = estimation
         self.time_limit = time_limit
+        self.search_for = search_for
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.device = device

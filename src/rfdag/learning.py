@@ -15,11 +15,12 @@ from rfdag.methods.gathering import gather
 from rfdag.methods.method import Method
 from rfdag.methods.run import Run
 from rfdag.methods.settings import Running, Settings
+from rfdag.methods.timing import Schedule
 from rfdag.methods.warnings import naming_lost_precision
 from rfdag.options import documented_by
 from rfdag.precision.estimation import Estimation
 from rfdag.result.result import Result
-from rfdag.runtime.deadline import Clock, Deadline
+from rfdag.runtime.deadline import Clock
 from rfdag.runtime.device import reporting_problems
 from rfdag.runtime.progress import Progress
 from rfdag.runtime.randomness import seed_from
@@ -36,6 +37,7 @@ def learn(
     description: Description | None = None,
     estimation: Estimation | None = None,
     time_limit: float | None = None,
+    search_for: float | None = None,
     n_jobs: int | None = None,
     random_state: Any = None,
     device: Literal["cpu", "cuda"] = "cpu",
@@ -75,6 +77,8 @@ def learn(
         as an `rfdag.Estimation`. Its options can be passed flat instead: ``blocks=True``, ``test="kci"``.
     time_limit
         {time_limit}
+    search_for
+        {search_for}
     n_jobs
         Threads used; None or −1 for all cores. The answer does not depend on it.
     random_state
@@ -109,16 +113,19 @@ def learn(
     C. Squires, J. Amaniampong, C. Uhler: Efficient Permutation Discovery in Causal DAGs, 2020.
     """
     clock = Clock()
-    running = Running(time_limit=time_limit, random_state=seed_from(random_state), device=device)
+    running = Running(time_limit=time_limit, search_for=search_for, random_state=seed_from(random_state), device=device)
     settings = Settings.gathered(
         method, description=description, estimation=estimation, running=running, options=options
     )
-    known = Knowledge.of(knowledge) if knowledge is not None else None
-    deadline = Deadline.after(time_limit)
     threads = thread_count(n_jobs)
-    with Progress(progress) as bar, reporting_problems(device):
-        gathered, account = gather(data, names, settings, threads, bar)
-        evidence = placed(gathered, device)
+    bar = Progress(progress)
+    schedule = Schedule(settings, threads, bar)
+    known = Knowledge.of(knowledge) if knowledge is not None else None
+    with bar, reporting_problems(device), schedule.kept():
+        with bar.until(schedule.limit):
+            gathered, account = gather(data, names, settings, threads, bar)
+            evidence = placed(gathered, device)
+        schedule.learn_size(evidence.n_samples, len(evidence.names))
         clock.lap("moments")
         known = known.spelt_as(evidence.names) if known else known
         run = Run(
@@ -128,7 +135,9 @@ def learn(
             threads=threads,
             random_state=running.random_state,
             device=device,
-            deadline=deadline,
+            deadline=schedule.limit,
+            limit=schedule.limit,
+            until=schedule.until,
             bar=bar,
             clock=clock,
         )

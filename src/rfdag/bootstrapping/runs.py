@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rfdag.bootstrapping.edge_lists import edge_matrix, reached
 from rfdag.bootstrapping.frequencies import Bootstrap
 from rfdag.bootstrapping.resampling import DRAWS, Sampling, drawn_moments, standardised
 from rfdag.errors import DataError, FileError, MatrixError, NumericalError, NumericalWarning, OptionError, keyword
 from rfdag.evidence.gpu import placed
 from rfdag.evidence.moments import Floats, Moments
-from rfdag.graphs.dag import Graph
 from rfdag.input.description import Description
 from rfdag.input.reading import in_memory
 from rfdag.input.table import Table
@@ -27,16 +26,17 @@ from rfdag.knowledge import Knowledge
 from rfdag.knowledge.constraints import Constraints
 from rfdag.knowledge.orientation import oriented_class
 from rfdag.learning import learn
+from rfdag.methods.found import OUT_OF_TIME
 from rfdag.methods.found import Found as Learnt
 from rfdag.methods.method import Method
 from rfdag.methods.run import Run
 from rfdag.methods.settings import Running, Settings
+from rfdag.methods.timing import Schedule
 from rfdag.methods.warnings import naming_lost_precision
 from rfdag.options import documented_by
 from rfdag.precision.estimation import Estimation
 from rfdag.result import Result
 from rfdag.runtime.compilation import announce
-from rfdag.runtime.deadline import Deadline
 from rfdag.runtime.device import reporting_problems
 from rfdag.runtime.journal import Journal
 from rfdag.runtime.progress import Progress
@@ -67,6 +67,7 @@ def bootstrap(
     description: Description | None = None,
     estimation: Estimation | None = None,
     time_limit: float | None = None,
+    search_for: float | None = None,
     n_jobs: int | None = None,
     random_state: Any = None,
     device: Literal["cpu", "cuda"] = "cpu",
@@ -101,6 +102,8 @@ def bootstrap(
     estimation
         As in `rfdag.learn`.
     time_limit
+        As in `rfdag.learn`, for each run; answers then vary.
+    search_for
         As in `rfdag.learn`, for each run; answers then vary.
     n_jobs
         How many runs are computed at once, each with one thread; None or −1 is one per core. With None, an active
@@ -149,7 +152,7 @@ def bootstrap(
             f"{keyword('runs')} is how many times rows are drawn, a whole number of at least 1, not {runs!r}."
         )
     drawn = Sampling(sampling=sampling, share=share, corrected=corrected)
-    running = Running(time_limit=time_limit, random_state=seed_from(random_state), device=device)
+    running = Running(time_limit=time_limit, search_for=search_for, random_state=seed_from(random_state), device=device)
     asked = Settings.gathered(method, description=description, estimation=estimation, running=running, options=options)
     plain = _of_rows(asked)
     as_given = isinstance(method, Method) or "beam" in options
@@ -168,6 +171,7 @@ def bootstrap(
             knowledge=knowledge,
             estimation=plain.estimation,
             time_limit=time_limit,
+            search_for=search_for,
             n_jobs=jobs,
             random_state=running.random_state,
             device=device,
@@ -255,25 +259,31 @@ class _Plan:
 
     def _learn(self, moments: Moments, constraints: Constraints | None, generator: np.random.Generator) -> Learnt:
         method, running = self.settings.method, self.settings.running
+        bar = Progress(False)
+        schedule = Schedule(self.settings, 1, bar)
+        schedule.learn_size(moments.n_samples, len(moments.names))
         run = Run(
             estimation=self.settings.estimation,
             knowledge=self.knowledge,
             constraints=constraints,
             random_state=int(generator.integers(2**31)),
             device=running.device,
-            deadline=Deadline.after(running.time_limit),
+            deadline=schedule.limit,
+            limit=schedule.limit,
+            until=schedule.until,
+            bar=bar,
         )
         assert moments.n_samples is not None
         method.require_rows(moments.n_samples, len(moments.names), run.estimation)
-        with reporting_problems(running.device), naming_lost_precision(moments):
+        with reporting_problems(running.device), naming_lost_precision(moments), schedule.kept():
             learnt = placed(moments, running.device).learn(method, run)
         _raise_if_interrupted(learnt)
         return learnt
 
 
 def _raise_if_interrupted(found: Learnt | Result) -> None:
-    """Raise if a search was interrupted: its best result so far must not be counted or built on."""
-    if found.interrupted:
+    """Raise if the user interrupted a search: its best result so far must not be counted or built on."""
+    if found.interrupted and OUT_OF_TIME not in found.warnings:
         raise KeyboardInterrupt
 
 
@@ -369,25 +379,10 @@ def _counted(found: Sequence[Found], plan: _Plan, result: Any) -> Bootstrap:
     directed, undirected, ancestors = (np.zeros((p, p), np.int64) for _ in range(3))
     places = np.empty((len(found), p), np.int64)
     for at, each in enumerate(found):
-        arrows = _matrix(each["directed"], p)
+        arrows = edge_matrix(each["directed"], p)
         directed += arrows
-        lines = _matrix(each["undirected"], p)
+        lines = edge_matrix(each["undirected"], p)
         undirected += lines + lines.T
-        ancestors += _reached(arrows, each["order"])
+        ancestors += reached(arrows, each["order"])
         places[at, each["order"]] = np.arange(1, p + 1)
     return Bootstrap(result, len(found), plan.sampling, plan.seed, directed, undirected, ancestors, places)
-
-
-def _matrix(pairs: Sequence[Sequence[int]], p: int) -> Graph:
-    matrix = np.zeros((p, p), np.int8)
-    sources, targets = np.array(pairs, np.int64).reshape(-1, 2).T
-    matrix[sources, targets] = 1
-    return matrix
-
-
-def _reached(arrows: Graph, order: Sequence[int]) -> NDArray[np.bool_]:
-    """Return whether there is a directed path from i to j, at (i, j), given an order of the arrows."""
-    reached = arrows.astype(bool)
-    for node in reversed(order):
-        reached[node] |= reached[arrows[node] == 1].any(axis=0)
-    return reached

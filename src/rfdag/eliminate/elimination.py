@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +43,8 @@ def eliminate(
     then exactly its predecessors, and a neighbour is one that depends on it given all the others. So the minimal I-MAP
     D_π of Section 2 is obtained together with the order.
 
-    ``report`` is called with the share of the work done, between 0 and 1. The order obeys ``constraints``; the DAG does
-    not take into account which neighbours they allow as parents.
+    ``report`` is called with the share of the work done, between 0 and 1, and may raise. The order obeys
+    ``constraints``; the DAG does not take into account which neighbours they allow as parents.
     """
     if rule == "random" and generator is None:
         generator = np.random.default_rng(0)
@@ -53,15 +54,17 @@ def eliminate(
     removals: list[Removal] = []
     choices: list[Choice] = []
     search_of: list[int] = []
+    done = 0.0
     while len(engine.remaining):
-        choice = choose(engine, rule, depth, max_paths, generator, constraints)
+        choice = choose(engine, rule, depth, max_paths, generator, constraints, partial(report, done))
         for variable in choice.variables:
             happened = engine.remove(position_of(engine, variable), with_edges=with_edges)
             dag[happened.parents, variable] = 1
             removals.append(happened)
             search_of.append(len(choices))
         choices.append(choice)
-        report(1 - (len(engine.remaining) / total) ** 3)
+        done = 1 - (len(engine.remaining) / total) ** 3
+        report(done)
     return Elimination(
         order=np.array([happened.variable for happened in reversed(removals)]),
         dag=dag,
@@ -69,8 +72,8 @@ def eliminate(
     )
 
 
-def replay(engine: Engine, order: Integers) -> Elimination:
-    """Eliminate in a given order, the last variable first, and record the steps."""
+def replay(engine: Engine, order: Integers, report: Callable[[float], None] = lambda share: None) -> Elimination:
+    """Eliminate in a given order, the last variable first, and record the steps; report the share done."""
     removals = []
     total = len(order)
     dag = np.zeros((total, total), np.int8)
@@ -78,6 +81,7 @@ def replay(engine: Engine, order: Integers) -> Elimination:
         happened = engine.remove(position_of(engine, int(variable)), with_edges=total <= EDGES_UP_TO)
         dag[happened.parents, variable] = 1
         removals.append(happened)
+        report(1 - (len(engine.remaining) / total) ** 3)
     choices = [Choice((happened.variable,), ties=1, capped=False) for happened in removals]
     return Elimination(order.copy(), dag, _trace(removals, choices, list(range(total))))
 

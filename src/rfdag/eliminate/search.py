@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -41,6 +42,7 @@ def choose(
     max_paths: int = 1000,
     generator: np.random.Generator | None = None,
     constraints: Constraints | None = None,
+    check: Callable[[], None] = lambda: None,
 ) -> Choice:
     """Return the next variables to remove, without removing them.
 
@@ -58,6 +60,8 @@ def choose(
         Breaks ties at random; without one the path of lowest indices wins.
     constraints
         Which variables must precede which: none is removed while a variable that must follow it remains.
+    check
+        Called before a path is followed further; may raise.
     """
     paths = [Path()]
     capped = False
@@ -66,7 +70,7 @@ def choose(
         if len(paths) > max_paths:
             paths = sorted(paths, key=lambda path: (path.degree, path.variables))[:max_paths]
             capped = True
-        paths = _extend(engine, paths, rule, constraints)
+        paths = _extend(engine, paths, rule, constraints, check)
         if max(path.removal for path in paths) > 0:
             break
     highest = max(path.removal for path in paths)
@@ -80,7 +84,9 @@ def choose(
     return Choice(paths[at].variables, int(counts.sum()), capped)
 
 
-def _extend(engine: Engine, paths: list[Path], rule: str, constraints: Constraints | None) -> list[Path]:
+def _extend(
+    engine: Engine, paths: list[Path], rule: str, constraints: Constraints | None, check: Callable[[], None]
+) -> list[Path]:
     """Return every path extended by each of its candidates.
 
     Only one state besides ``engine`` exists at a time: the state of a path is recomputed from its few variables, which
@@ -89,6 +95,8 @@ def _extend(engine: Engine, paths: list[Path], rule: str, constraints: Constrain
     candidates_of = find_rule(rule)
     longer = []
     for path in paths:
+        if path.variables:
+            check()
         state = _after(engine, path.variables)
         if len(state.remaining) == 0:
             longer.append(path)

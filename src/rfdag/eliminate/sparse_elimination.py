@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -41,7 +42,8 @@ def eliminate_sparse(
     else:
         chosen: list[tuple[int, int]] = []
         while engine.left:
-            choice = choose(engine, rule, depth, max_paths, generator, constraints)
+            done = 1 - engine.left / size
+            choice = choose(engine, rule, depth, max_paths, generator, constraints, partial(report, done))
             capped += choice.capped
             search = chosen[-1][0] + 1 if chosen else 0
             for variable in choice.variables:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.eliminate.engines.columns import Column, Columns, ColumnsEngine
+from rfdag.eliminate.engines.columns import EMPTY, Column, Columns, ColumnsEngine
 from rfdag.evidence.evidence import Pairs
 from rfdag.evidence.independence import Answers, Independence, Integers
 
@@ -21,6 +22,19 @@ class ByColumns(NamedTuple):
     def engine(self, pairs: Pairs) -> ColumnsEngine:
         """Return the engine, ready to eliminate."""
         return ColumnsEngine(self.solver, self.columns, pairs=pairs)
+
+
+class Watched:
+    """A solver that asks, before each column, whether it may go on: ``check`` raises if not."""
+
+    def __init__(self, solver: Columns, check: Callable[[], None]) -> None:
+        self._solver = solver
+        self._check = check
+
+    def solve(self, variable: int, others: Integers, start: Column = EMPTY) -> Column:
+        """Return the column of a variable over itself and ``others``."""
+        self._check()
+        return self._solver.solve(variable, others, start)
 
 
 class ColumnsIndependence(Independence):

@@ -86,7 +86,7 @@ class Pearson(Correlation):
         looked_at: bool = True,
     ) -> Moments:
         """Return the moments of the values."""
-        return moments.from_data(values, names, looked_at=looked_at)
+        return moments.from_data(values, names, report, looked_at=looked_at)
 
     def of_stream(self, fold: Fold, names: Names, moments: type[Moments], check: Check, report: Report) -> Moments:
         """Return the moments of the values, read once."""

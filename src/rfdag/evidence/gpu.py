@@ -52,7 +52,14 @@ class DeviceMoments(Moments):
         return cls(**known, held=cupy().asarray(moments.factor))
 
     @classmethod
-    def from_data(cls, values: ArrayLike, names: Sequence[Hashable] | None = None, *, looked_at: bool = True) -> Self:
+    def from_data(
+        cls,
+        values: ArrayLike,
+        names: Sequence[Hashable] | None = None,
+        report: Callable[[float], None] = lambda share: None,
+        *,
+        looked_at: bool = True,
+    ) -> Self:
         """Return the moments of an n × p array of finite numbers on the host, larger than the device if need be."""
         cp = cupy()
         values = np.asarray(values)

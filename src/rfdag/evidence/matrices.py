@@ -64,6 +64,33 @@ def dependence(triangle: Floats, names: Sequence[Hashable]) -> DataError:
     )
 
 
+def about_dependence(condition: float) -> tuple[str, ...]:
+    """Return a warning about columns that nearly depend on each other, given the condition of the factor."""
+    if condition <= DOUBTFUL:
+        return ()
+    return (
+        Message(
+            f"The columns are nearly dependent (condition number {condition:.1e}): partial correlations may be off by "
+            f"about {condition * 1e-16:.0e}. Consider dropping or combining the most similar columns."
+        ),
+    )
+
+
+def about_exact_input(condition: float, tolerance: float) -> tuple[str, ...]:
+    """Return a warning about a precision matrix whose rounding may pass for edges, given the condition of the factor."""
+    # Elimination in doubles loses as many digits as the covariance has, which is the square.
+    rounding = 1e-16 * condition**2
+    if rounding <= tolerance:
+        return ()
+    return (
+        Message(
+            f"The precision matrix is ill-conditioned ({condition**2:.0e}): rounding of about {rounding:.0e} may pass "
+            f"for edges at tolerance {tolerance:.0e}. If it comes from a known DAG, pass that with "
+            f"{keyword('input', 'dag')}, which is exact."
+        ),
+    )
+
+
 def checked_matrix(matrix: ArrayLike, names: Sequence[Hashable] | None, kind: str) -> Floats:
     """Return a matrix of moments as an array, symmetric and finite; raise if it is not."""
     matrix = np.array(matrix, dtype=np.float64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
@@ -17,14 +17,13 @@ from rfdag.eliminate.engines.dense import DenseEngine
 from rfdag.eliminate.engines.engine import Engine
 from rfdag.eliminate.kernels import dense as kernels
 from rfdag.eliminate.thresholds import FisherZ, Tolerance
-from rfdag.errors import Group, MatrixError, Message, OptionError, as_columns, keyword
+from rfdag.errors import Group, MatrixError, OptionError, as_columns, keyword
 from rfdag.evidence.awkward import ROUNDED_COPY, about_copies, awkward_error, copies_among, dependent_among
 from rfdag.evidence.columns import ByColumns, ColumnsIndependence
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.independence import ExactIndependence, Independence, SampleIndependence
 from rfdag.evidence.local import SharedMoments
 from rfdag.evidence.matrices import (
-    DOUBTFUL,
     FEWEST_ROWS,
     HOPELESS,
     check_two_rows,
@@ -110,8 +109,17 @@ class Moments(Evidence):
             raise OptionError(f"{keyword('n_samples')} is a whole number of rows, or None, not {self.n_samples!r}.")
 
     @classmethod
-    def from_data(cls, values: ArrayLike, names: Sequence[Hashable] | None = None, *, looked_at: bool = True) -> Self:
+    def from_data(
+        cls,
+        values: ArrayLike,
+        names: Sequence[Hashable] | None = None,
+        report: Callable[[float], None] = lambda share: None,
+        *,
+        looked_at: bool = True,
+    ) -> Self:
         """Return the moments of an n × p array of finite numbers, and what these look like if they are ``looked_at``.
+
+        ``report`` is called with the share of rows done.
 
         Examples
         --------
@@ -135,6 +143,8 @@ class Moments(Evidence):
                 room -= means
 
             rows.add_written(len(values[piece]), write)
+            if len(pieces) > 1:
+                report(min(piece.stop / n, 1.0))
         look = Look(values) if looked_at else None
         return cls._of_rows(names, n, rows.factor, means, units, origins, (lowest, highest), look)
 
@@ -357,28 +367,11 @@ class Moments(Evidence):
         """Return what may be wrong with the numbers: few rows, or columns that nearly depend on each other."""
         if self.worth is not None:
             return self.remarks
-        condition = self.condition()
         if self.n_samples is None:
-            # Elimination in doubles loses as many digits as the covariance has, which is the square.
-            rounding = 1e-16 * condition**2
-            if rounding <= self.tolerance:
-                return ()
-            return (
-                Message(
-                    f"The precision matrix is ill-conditioned ({condition**2:.0e}): rounding of about {rounding:.0e} "
-                    f"may pass for edges at tolerance {self.tolerance:.0e}. If it comes from a known DAG, pass that "
-                    f"with {keyword('input', 'dag')}, which is exact."
-                ),
-            )
+            return about_exact_input(self.condition(), self.tolerance)
         few = () if self.n_samples >= FEWEST_ROWS else (too_few_rows(self.n_samples),)
         copies = about_copies(self.correlation, self.names) if self.kind == "data" else ()
-        if condition <= DOUBTFUL:
-            return (*few, *copies)
-        dependent = Message(
-            f"The columns are nearly dependent (condition number {condition:.1e}): partial correlations may be off by "
-            f"about {condition * 1e-16:.0e}. Consider dropping or combining the most similar columns."
-        )
-        return (*few, dependent, *copies)
+        return (*few, *about_dependence(self.condition()), *copies)
 
     def regressions(self, dag: NDArray[np.int8]) -> Regressions:
         """Return the regression of each variable on its parents.

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
+from rfdag.runtime.threads import one_blas_thread
+
 Floats = NDArray[np.float64]
 
 
@@ -42,18 +44,20 @@ def regressions_on(dag: NDArray[np.int8], factor: Floats) -> Regressions:
     p = len(dag)
     coefficients, partial = np.zeros((p, p)), np.zeros((p, p))
     variances = np.empty(p)
-    for child in range(p):
-        parents = np.flatnonzero(dag[:, child])
-        q, r = qr(factor[:, parents], mode="economic") if len(parents) else (None, None)
-        target = factor[:, child]
-        residual = target
-        if q is not None:
-            projected = q.T @ target
-            slopes = coefficients[parents, child] = solve_triangular(r, projected)
-            residual = target - q @ projected
-            # A parent explains slope² / ‖row of R⁻¹‖² more than the others do.
-            size = np.sqrt((solve_triangular(r, np.eye(len(parents))) ** 2).sum(axis=1))
-            own = slopes / size
-            partial[parents, child] = own / np.sqrt(residual @ residual + own**2)
-        variances[child] = residual @ residual
+    # Families are small: threads of BLAS would only wait for each other.
+    with one_blas_thread():
+        for child in range(p):
+            parents = np.flatnonzero(dag[:, child])
+            q, r = qr(factor[:, parents], mode="economic") if len(parents) else (None, None)
+            target = factor[:, child]
+            residual = target
+            if q is not None:
+                projected = q.T @ target
+                slopes = coefficients[parents, child] = solve_triangular(r, projected)
+                residual = target - q @ projected
+                # A parent explains slope² / ‖row of R⁻¹‖² more than the others do.
+                size = np.sqrt((solve_triangular(r, np.eye(len(parents))) ** 2).sum(axis=1))
+                own = slopes / size
+                partial[parents, child] = own / np.sqrt(residual @ residual + own**2)
+            variances[child] = residual @ residual
     return Regressions(coefficients, variances, partial)

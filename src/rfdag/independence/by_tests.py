@@ -17,6 +17,7 @@ from rfdag.independence.answers import PairwiseTests, needed
 from rfdag.independence.first_graph import first_graph
 from rfdag.independence.questions import Questions
 from rfdag.input.columns import Column
+from rfdag.runtime.deadline import Deadline
 from rfdag.runtime.threads import one_blas_thread
 from rfdag.wording import counted
 
@@ -94,6 +95,8 @@ class ByTests(Evidence):
         """Return what a method finds, with the number of tests that it took."""
         asked = self.asked
         asked.begin(run.threads, run.deadline, run.bar.stage("Testing"))
+        # There is an order whatever time allows: pairs that were not tested count as dependent.
+        run = replace(run, limit=Deadline())
         # Threads of our own share the tests.
         with one_blas_thread():
             try:
@@ -109,7 +112,7 @@ class ByTests(Evidence):
                 dag = needed(dag, asked, method.alpha, required)
             # Asked last, so that time and tests go to the order first.
             swapped = asked.asymmetry() if self.own else ()
-        interrupted = found.interrupted or asked.interrupted
+        interrupted = found.interrupted or asked.interrupted or asked.late
         warnings = (*found.warnings, *swapped, *asked.warnings(), *self._cut_short())
         return replace(found, dag=dag, tests=dict(asked.counts), interrupted=interrupted, warnings=warnings)
 

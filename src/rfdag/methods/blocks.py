@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections.abc import Hashable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
@@ -32,7 +31,7 @@ from rfdag.methods.found import Found
 from rfdag.methods.method import Method
 from rfdag.methods.preflight import fits, most_columns
 from rfdag.methods.run import Run
-from rfdag.runtime.deadline import Clock, Deadline
+from rfdag.runtime.deadline import Clock
 from rfdag.runtime.progress import Progress
 from rfdag.runtime.threads import one_blas_thread
 
@@ -116,7 +115,7 @@ class Blocks(Evidence):
         blocks = find_blocks(
             self.values,
             self.names,
-            report=run.bar.stage("Screening correlations"),
+            report=run.stage("Screening correlations"),
             check=lambda largest: _require_fit(largest, method),
             joined=None if constraints is None else constraints.required_edges,
         )
@@ -148,11 +147,19 @@ def _learn_all(evidence: Blocks, blocks: Sequence[Integers], method: Method, run
     costs = np.array([float(len(block)) ** 2 for block in blocks])
     apart = run.threads if len(blocks) >= 2 * run.threads else 1
     stop = threading.Event()
-    shares = _Shares(run.deadline.moment, float(costs.sum()), apart)
+    shares = _Shares(float(costs.sum()), apart)
 
     def learn(at: int) -> _Part:
-        deadline = Deadline(shares.moment_for(costs[at]), stop.is_set)
-        own = replace(run, threads=run.threads // apart, deadline=deadline, bar=Progress(False), clock=Clock())
+        share = shares.of(costs[at])
+        own = replace(
+            run,
+            threads=run.threads // apart,
+            deadline=run.deadline.share(share).unless(stop.is_set),
+            limit=run.limit.unless(stop.is_set),
+            until=None if run.until is None else run.until.share(share),
+            bar=Progress(False),
+            clock=Clock(),
+        )
         return _learn_one(evidence, blocks[at], method, own)
 
     parts: dict[int, _Part] = {}
@@ -177,22 +184,19 @@ def _learn_all(evidence: Blocks, blocks: Sequence[Integers], method: Method, run
 
 
 class _Shares:
-    """The time until a deadline, of which each block gets a share by its cost."""
+    """Each block's share, by its cost, of the time that is left when it begins."""
 
-    def __init__(self, moment: float | None, cost: float, at_once: int) -> None:
-        self._moment = moment
+    def __init__(self, cost: float, at_once: int) -> None:
         self._cost = cost
         self._at_once = at_once
         self._lock = threading.Lock()
 
-    def moment_for(self, cost: float) -> float | None:
-        """Return when a block that starts now should end."""
+    def of(self, cost: float) -> float:
+        """Return the share of a block that begins now."""
         with self._lock:
             share = min(cost * self._at_once / self._cost, 1.0)
             self._cost -= cost
-        if self._moment is None:
-            return None
-        return time.monotonic() + max(self._moment - time.monotonic(), 0.0) * share
+        return share
 
 
 def _learn_one(evidence: Blocks, columns: Integers, method: Method, run: Run) -> _Part:

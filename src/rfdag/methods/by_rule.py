@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from rfdag.eliminate import Elimination, Engine, eliminate, replay
 from rfdag.eliminate.beams.counts import EngineStates, beam_search
+from rfdag.eliminate.beams.counts import Found as Orders
 from rfdag.evidence.evidence import Evidence
 from rfdag.graphs.dag import Graph
 from rfdag.methods.found import INTERRUPTED, Found
@@ -16,8 +16,7 @@ from rfdag.methods.sparse import eliminated_sparsely
 from rfdag.orders import tuning
 from rfdag.orders.covered_edges import covered_edge_search
 from rfdag.orders.parents import amend
-
-Report = Callable[[float], None]
+from rfdag.runtime.deadline import OutOfTime
 
 
 def found_by_rule(
@@ -27,14 +26,14 @@ def found_by_rule(
 
     ``rule`` are the rule's name, depth and so on, as `eliminate` takes them.
     """
-    report = run.bar.stage("Eliminating")
+    report = run.stage("Eliminating")
     if evidence.sparse:
         return eliminated_sparsely(evidence, engine, run, report, **rule)
     spare = engine.copy() if evidence.exact and refine else None
     elimination = eliminate(engine, **rule, generator=run.tie_breaker(), report=report, constraints=run.constraints)
     found = Found.of(elimination)
     if spare is not None:
-        found = _sparser(elimination, evidence, spare, run, report, alpha, beam)
+        found = _sparser(elimination, evidence, spare, run, alpha, beam)
     return obeying(found, evidence, run, alpha)
 
 
@@ -42,7 +41,8 @@ def obeying(found: Found, evidence: Evidence, run: Run, alpha: float) -> Found:
     """Return what was found with parents that obey the constraints, where tests chose them."""
     if run.constraints is None or found.scored is not None:
         return found
-    return replace(found, dag=amend(found.dag, found.order, evidence.independence(alpha), run.constraints))
+    tests = evidence.independence(alpha)
+    return replace(found, dag=amend(found.dag, found.order, tests, run.constraints, run.limit.require))
 
 
 def _sparser(
@@ -50,7 +50,6 @@ def _sparser(
     evidence: Evidence,
     engine: Engine,
     run: Run,
-    report: Report,
     alpha: float,
     beam: int | None,
 ) -> Found:
@@ -59,14 +58,13 @@ def _sparser(
 
     def obedient(elimination: Elimination) -> Graph:
         dag = elimination.dag
-        return dag if constraints is None else amend(dag, elimination.order, tests, constraints)
+        return dag if constraints is None else amend(dag, elimination.order, tests, constraints, run.limit.require)
 
-    if beam is not None:
-        found = beam_search(EngineStates(engine), beam, mu=tuning.COUNTS_MU, report=report, constraints=constraints)
-        # What a beam paid is the number of edges, unless parents are forbidden or required.
-        if constraints is not None or found.costs[0] < elimination.dag.sum():
-            other = replay(engine.copy(), found.orders[0])
-            elimination = min(elimination, other, key=lambda each: int(obedient(each).sum()))
+    found = None if beam is None else _found_by_beam(engine, run, beam)
+    # What a beam paid is the number of edges, unless parents are forbidden or required.
+    if found is not None and (constraints is not None or found.costs[0] < elimination.dag.sum()):
+        other = replay(engine.copy(), found.orders[0])
+        elimination = min(elimination, other, key=lambda each: int(obedient(each).sum()))
     dag = obedient(elimination)
     outcome = covered_edge_search(
         dag,
@@ -74,7 +72,7 @@ def _sparser(
         depth=None,
         generator=run.tie_breaker(),
         deadline=run.deadline,
-        report=report,
+        report=run.bar.stage("Searching for a sparser DAG"),
         most_visited=tuning.MOST_VISITS_IN_VAIN,
         constraints=constraints,
     )
@@ -82,3 +80,17 @@ def _sparser(
         elimination = replay(engine, outcome.order)
     warnings = (INTERRUPTED,) if outcome.interrupted else ()
     return replace(Found.of(elimination), warnings=warnings, interrupted=outcome.interrupted)
+
+
+def _found_by_beam(engine: Engine, run: Run, width: int) -> Orders | None:
+    """Return the orders of a beam over counts; None if time did not allow it, since there is an order already."""
+    try:
+        return beam_search(
+            EngineStates(engine, run.deadline.require),
+            width,
+            mu=tuning.COUNTS_MU,
+            report=run.bar.stage("Following a beam"),
+            constraints=run.constraints,
+        )
+    except OutOfTime:
+        return None

@@ -17,6 +17,7 @@ from rfdag.orders.scores import ScoredOrder
 from rfdag.precision.estimator import UsedEstimator
 
 INTERRUPTED = Message("The search was interrupted; this is the best order found until then.")
+OUT_OF_TIME = Message("The time limit ended the search; this is the best order found until then.")
 CUT_SHORT = Message("The covered-edge search ended before it had seen all DAGs; a sparser one may exist.")
 
 
@@ -41,7 +42,7 @@ class Found:
     warnings
         What the user should know, in words.
     interrupted
-        Whether the user ended the search before it was done.
+        Whether Ctrl-C or the time limit ended the search before it was done.
     regressions
         Those that came along with the search; None if they are computed from the moments.
     estimator

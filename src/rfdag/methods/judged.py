@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar, Literal
 
@@ -23,6 +24,7 @@ from rfdag.orders.reinsertion import descend
 from rfdag.orders.restarts import iterate
 from rfdag.orders.scores import ScoredOrder, price_of_edge
 from rfdag.precision.estimation import Estimation
+from rfdag.runtime.deadline import Deadline
 
 DENSE = ("rows", "matrices")
 
@@ -133,14 +135,14 @@ class Judged(Method):
         gamma = self.starting_gamma(rows, len(moments.names), run.estimation)
         return ScoredOrder(moments.local(), order, self.price, gamma, parents, run.constraints)
 
-    def compared(self, found: Found, orders: list[ScoredOrder], *, interrupted: bool = False) -> Found:
-        """Return the best of the orders of all penalties."""
-        best, points = compare(orders, self.penalties)
+    def compared(self, found: Found, orders: Mapping[float, ScoredOrder], *, interrupted: bool = False) -> Found:
+        """Return the best of the orders by penalty."""
+        best, points = compare(orders)
         return replace(
             found,
-            order=orders[best].order,
-            dag=orders[best].dag,
-            scored=orders[best],
+            order=best.order,
+            dag=best.dag,
+            scored=best,
             path=points if isinstance(self.penalty, tuple) else (),
             interrupted=interrupted,
             warnings=tuple(dict.fromkeys((*found.warnings, INTERRUPTED) if interrupted else found.warnings)),
@@ -200,11 +202,6 @@ class Refinable(Judged):
         return self.by_bic_itself or self.refining if self.parents == "auto" else self.parents == "bic"
 
     @property
-    def timed(self) -> bool:
-        """Whether it can return the best so far when a time limit has passed."""
-        return self.refining
-
-    @property
     def refinements(self) -> float:
         """How many times an order is refined, restarts included; a scoring without refinement counts for a tenth."""
         return tuning.ORDERS_REFINED * len(self.penalties) if self.refining else super().refinements
@@ -216,9 +213,9 @@ class Refinable(Judged):
         refinement = _Refinement(self, evidence, run, found.interrupted)
         # The thresholded DAG is a good start for a refinement; an order that is only scored starts from scratch.
         start = found.scored or self.scored(found.order, evidence, run, found.dag if self.refining else None)
-        orders = follow_path(refinement(start), self.penalties, self.searched, refinement)
-        if self.refining and self.gamma == "auto" and len(orders) == 1:
-            orders = [refinement.without_noise(orders[0])]
+        orders = follow_path(refinement(start), self.penalties, self.searched, refinement, run.deadline.passed)
+        if self.refining and self.gamma == "auto" and len(self.penalties) == 1:
+            orders = {self.price: refinement.without_noise(orders[self.price])}
         return self.compared(found, orders, interrupted=refinement.interrupted)
 
 
@@ -231,29 +228,42 @@ class _Refinement:
         self._evidence = evidence
         self._run = run
         self._generator = run.generator()
-        self._report = run.bar.stage("Refining")
+        self._to_come = len(method.penalties)
 
     def __call__(self, scored: ScoredOrder) -> ScoredOrder:
         """Return the order after a descent and its restarts."""
-        return self._descended(scored, self._method.restarts)
+        # Where there are several penalties, each gets its share of the time to search for.
+        until = None if self._run.until is None else self._run.until.share(1 / self._to_come)
+        self._to_come -= 1
+        return self._descended(scored, self._method.restarts, until)
 
     def without_noise(self, scored: ScoredOrder) -> ScoredOrder:
         """Return the order refined at a higher price, if its weakest edges are mostly noise."""
         moments, _ = sample_of(self._evidence)
         price = price_of_edge(scored.n_samples, len(scored.order), self._method.price, scored.gamma)
         required = None if scored.constraints is None else scored.constraints.required
-        if scored.gamma >= tuning.MARGIN_GAMMA or not noise_at_the_margin(moments, scored.dag, price, required):
+        if scored.gamma >= tuning.MARGIN_GAMMA or self._run.deadline.passed():
+            return scored
+        if not noise_at_the_margin(moments, scored.dag, price, required):
             return scored
         return self._descended(scored.at_price(self._method.price, tuning.MARGIN_GAMMA), 0)
 
-    def _descended(self, scored: ScoredOrder, restarts: int | Literal["auto"]) -> ScoredOrder:
+    def _descended(
+        self, scored: ScoredOrder, restarts: int | Literal["auto"], until: Deadline | None = None
+    ) -> ScoredOrder:
         if not self._method.refining or self.interrupted:
             return scored
         run = self._run
         try:
-            descend(scored, self._generator, run.deadline, self._report)
+            descend(scored, self._generator, run.deadline, run.bar.stage("Refining"))
             scored, self.interrupted = iterate(
-                scored, self._generator, restarts, run.deadline, self._report, threads=run.threads
+                scored,
+                self._generator,
+                restarts,
+                run.deadline,
+                run.bar.stage("Restarting"),
+                until=until,
+                threads=run.threads,
             )
         except KeyboardInterrupt:
             self.interrupted = True

@@ -9,7 +9,8 @@ from typing import ClassVar, Self
 from rfdag.eliminate import Engine, FisherZ
 from rfdag.errors import DataError, OptionError, keyword
 from rfdag.evidence.evidence import Evidence, Pairs
-from rfdag.methods.found import Found
+from rfdag.methods.found import OUT_OF_TIME, Found
+from rfdag.methods.pace import ELIMINATING, ESTIMATING, seconds_of_finishing, seconds_of_inverse, until_order
 from rfdag.methods.run import Run
 from rfdag.methods.warnings import warnings_about
 from rfdag.options import Options, option, options
@@ -37,6 +38,8 @@ class Method(Options):
     """Whether it takes a test of conditional independence in place of partial correlations."""
     by_columns: ClassVar[bool] = False
     """Whether columns of an estimate can be made again after a removal: if it follows one elimination at a time."""
+    replays: ClassVar[bool] = False
+    """Whether it goes through the elimination of its order again, for the trace."""
     needs: ClassVar[tuple[str, ...]] = ()
     """What evidence must have for this method: "matrices", dense ones."""
 
@@ -66,11 +69,6 @@ class Method(Options):
     @property
     def any_rows(self) -> bool:
         """Whether it gets by with fewer rows than columns, since it judges orders by their BIC alone."""
-        return False
-
-    @property
-    def timed(self) -> bool:
-        """Whether it can return the best so far when a time limit has passed."""
         return False
 
     @property
@@ -133,10 +131,10 @@ class Method(Options):
                 f"Method {self.name!r} searches over whole orders and needs dense matrices; on sparse input use "
                 f"{keyword('method', 'rfd')}, or pass .toarray()."
             )
-        if run.deadline.moment is not None and evidence.sparse:
+        if run.until is not None and (evidence.exact or evidence.sparse):
             raise OptionError(
-                f"{keyword('time_limit')}: sparse input is eliminated once, to the end. Leave it out, or pass "
-                ".toarray()."
+                f"{keyword('search_for')} goes on with restarts, which are judged by a BIC: this needs rows, and dense "
+                "matrices. Leave it out."
             )
         if self.by_columns and "alpha" in self.given() and run.estimation.by_columns:
             raise OptionError(
@@ -154,19 +152,46 @@ class Method(Options):
         self.refuse_unserved(evidence, run)
         if evidence.kernel is not None:
             announce(evidence.kernel, run.bar.compiling)
+        # Once the order is replayed, refinement has the time that was kept for this.
+        refining = self._in_time(evidence, run, replayed=True)
+        run = self._in_time(evidence, run)
         evidence = run.estimated(evidence, self)
-        engine = evidence.engine(alpha=self.alpha, pairs=self.scope, threads=run.threads)
+        # An estimate, as much as an exact precision matrix, is there already.
+        inverts = getattr(evidence, "partial", evidence) is None
+        inverting = seconds_of_inverse(len(evidence.names), run.threads) if inverts else 0.0
+        run.limit.require_room(inverting)
+        with run.bar.expecting(inverting):
+            engine = evidence.engine(alpha=self.alpha, pairs=self.scope, threads=run.threads)
         run.clock.lap("precision")
         with one_blas_thread():
             found = self.find(evidence, engine, run)
             run.clock.lap("elimination")
-            found = self.refined(found, evidence, run)
+            found = self.refined(found, evidence, refining)
             run.clock.lap("refinement")
+        # Where tests decide, the evidence says itself which of them time has not allowed.
+        late = run.deadline.cut_short and not evidence.tested
+        warnings = (*warnings_about(evidence, found, engine, exhaustive=self.exhaustive), *found.warnings)
         return replace(
             found,
-            warnings=(*warnings_about(evidence, found, engine, exhaustive=self.exhaustive), *found.warnings),
+            warnings=(*warnings, OUT_OF_TIME) if late else warnings,
+            interrupted=found.interrupted or late,
             estimator=run.used_estimator(evidence, self),
         )
+
+    def _in_time(self, evidence: Evidence, run: Run, *, replayed: bool = False) -> Run:
+        """Return a run that ends early enough to make a result, and whose estimator leaves time for the search.
+
+        ``replayed`` tells that the elimination of the order has been gone through again already.
+        """
+        if run.limit.moment is None or evidence.sparse or evidence.tested:
+            return run
+        columns = len(evidence.names)
+        finishing = seconds_of_finishing(columns, replayed=self.replays and not replayed, scored=self.by_bic)
+        run = replace(run, deadline=run.deadline.sooner(finishing), limit=run.limit.sooner(finishing))
+        if evidence.n_samples is None:
+            return run
+        stages = until_order(self, run.estimation, evidence.n_samples, columns, run.threads)
+        return replace(run, estimating=stages[ESTIMATING] / max(stages[ESTIMATING] + stages[ELIMINATING], 1e-9))
 
     @abstractmethod
     def find(self, evidence: Evidence, engine: Engine, run: Run) -> Found:

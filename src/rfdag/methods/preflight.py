@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import logging
 import math
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
-
-import numpy as np
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from rfdag.eliminate.beams.gpu import bytes_of_states
 from rfdag.eliminate.engines.gpu import bytes_of_engine
 from rfdag.errors import OptionError, keyword
 from rfdag.evidence.gpu import bytes_of_moments
 from rfdag.methods.method import Method
+from rfdag.methods.pace import (
+    on_this_machine,
+    seconds_of_beams,
+    seconds_of_elimination,
+    seconds_of_finishing,
+    seconds_of_inverse,
+    seconds_of_moments,
+    seconds_of_refinement,
+)
 from rfdag.methods.settings import Settings
 from rfdag.orders import tuning
 from rfdag.precision.estimator import Estimator
 from rfdag.precision.nodewise import Nodewise
+from rfdag.runtime.deadline import OutOfTime
 from rfdag.runtime.device import require_device, require_memory
 from rfdag.runtime.memory import TRIFLE, available_memory, beam_fits, bytes_of_beam, require_beam
-from rfdag.runtime.threads import one_blas_thread
 
 logger = logging.getLogger("rfdag")
 
@@ -53,9 +58,9 @@ class Estimate:
         return sum(part.seconds for part in self.parts)
 
     def __str__(self) -> str:
-        parts = ", ".join(f"{part.name} {_spoken(part.seconds)}" for part in self.parts if part.seconds >= 0.5)
+        parts = ", ".join(f"{part.name} {spoken(part.seconds)}" for part in self.parts if part.seconds >= 0.5)
         return (
-            f"Expected: about {_spoken(self.seconds)}{f' ({parts})' if parts else ''} and {self.bytes / 1e9:.2g} GB of "
+            f"Expected: about {spoken(self.seconds)}{f' ({parts})' if parts else ''} and {self.bytes / 1e9:.2g} GB of "
             "memory."
         )
 
@@ -97,6 +102,10 @@ class Preflight:
             require_memory(columns, width, lambda p, width: bytes_on_device(settings.method, rows, p, width))
             return
         require_fit(columns, settings.method)
+        limit = settings.running.time_limit
+        # A decomposition cannot be interrupted, so one that is bound to outlast the limit does not begin.
+        if limit is not None and seconds_of_moments(rows, columns, self._threads) > limit:
+            raise OutOfTime
         expected = estimate(rows, columns, settings, self._threads)
         if expected.seconds >= tuning.SECONDS_WORTH_ANNOUNCING:
             logger.info(str(expected))
@@ -116,9 +125,9 @@ class Preflight:
             while seconds(chosen, most) > tuning.MOST_SECONDS_OF_ESTIMATE:
                 most = int(0.9 * most)
             raise OptionError(
-                f"{keyword('precision', chosen.name)} would take about {_spoken(seconds(chosen, columns))} for "
+                f"{keyword('precision', chosen.name)} would take about {spoken(seconds(chosen, columns))} for "
                 f"{columns} columns. Pass {keyword('precision', 'nodewise')}, which takes about "
-                f"{_spoken(seconds(Nodewise(), columns))}, or at most {most} columns."
+                f"{spoken(seconds(Nodewise(), columns))}, or at most {most} columns."
             )
 
 
@@ -147,31 +156,43 @@ def estimate(rows: int, columns: int, settings: Settings, threads: int = 1) -> E
     """
     method = settings.method
     matrix = 8.0 * columns**2
-    cube = float(columns) ** 3
-    at_once = threads**tuning.POWER_OF_THREADS
+    scoring = (tuning.MATRICES_OF_ELIMINATION + tuning.MATRICES_OF_SCORED_ORDER) * matrix
+    eliminating = tuning.MATRICES_OF_ELIMINATION * matrix
     parts = [
-        Part("moments", 4 * matrix, tuning.SECONDS_PER_ROW_AND_PAIR * rows * columns**2 / at_once),
-        Part("precision", tuning.MATRICES_OF_ELIMINATION * matrix, tuning.SECONDS_PER_PRECISION * cube / at_once),
+        Part("moments", 4 * matrix, seconds_of_moments(rows, columns, threads)),
+        Part("precision", eliminating, seconds_of_inverse(columns, threads)),
     ]
     chosen = settings.estimation.chosen(rows, columns, any_rows=method.any_rows)
-    estimating = chosen.seconds(columns, threads, removals=method.by_columns)
+    estimating = on_this_machine(chosen.seconds(columns, threads, removals=method.by_columns))
     if estimating:
-        parts.append(Part(chosen.name, tuning.MATRICES_OF_ELIMINATION * matrix, estimating))
-    scoring = (tuning.MATRICES_OF_ELIMINATION + tuning.MATRICES_OF_SCORED_ORDER) * matrix
+        parts.append(Part(chosen.name, eliminating, estimating))
     if method.beam_width:
         states, most = _states(columns, method)
-        seconds = tuning.SECONDS_PER_BEAM_STATE * states * columns**tuning.POWER_OF_BEAM_STATE / at_once
-        parts.append(Part("beams", scoring + bytes_of_beam(columns, most), seconds))
+        parts.append(Part("beams", scoring + bytes_of_beam(columns, most), seconds_of_beams(columns, states, threads)))
     else:
-        seconds = tuning.SECONDS_PER_ELIMINATION * method.eliminations * cube / at_once
-        parts.append(Part("elimination", tuning.MATRICES_OF_ELIMINATION * matrix, seconds))
+        seconds = method.eliminations * seconds_of_elimination(columns, threads)
+        parts.append(Part("elimination", eliminating, seconds))
+    if method.replays:
+        seconds = seconds_of_finishing(columns, replayed=True, scored=False)
+        parts.append(Part("recording", eliminating, seconds))
     if method.by_bic:
-        seconds = tuning.SECONDS_PER_REFINED_ORDER * method.refinements * columns**2
-        parts.append(Part("refinement", scoring, seconds))
-    # What takes no time on any machine is not worth the comparison.
-    slower = _slowness() if sum(part.seconds for part in parts) > tuning.SECONDS_WORTH_ANNOUNCING / 100 else 1.0
-    limit = math.inf if settings.running.time_limit is None else settings.running.time_limit
-    return Estimate(tuple(Part(part.name, part.bytes, min(part.seconds * slower, limit)) for part in parts))
+        parts.append(Part("refinement", scoring, seconds_of_refinement(columns, method.refinements)))
+    return Estimate(_within(parts, settings))
+
+
+def _within(parts: Sequence[Part], settings: Settings) -> tuple[Part, ...]:
+    """Return the parts of a run as they are cut or prolonged by the time that the user asks for."""
+    longest = settings.running.search_for or 0.0
+    if parts[-1].name == "refinement":
+        last = parts[-1]
+        rest = longest - sum(part.seconds for part in parts[:-1])
+        parts = [*parts[:-1], replace(last, seconds=max(last.seconds, rest))]
+    left = math.inf if settings.running.time_limit is None else settings.running.time_limit
+    cut = []
+    for part in parts:
+        cut.append(replace(part, seconds=min(part.seconds, left)))
+        left -= cut[-1].seconds
+    return tuple(cut)
 
 
 def matrices_of(method: Method) -> int:
@@ -222,23 +243,10 @@ def _states(columns: int, method: Method) -> tuple[int, int]:
     return states, most
 
 
-@cache
-def _slowness() -> float:
-    """Return how many times longer this machine takes than the one that the constants come from."""
-    matrix = np.random.default_rng(0).normal(size=(tuning.ORDER_OF_PRODUCT, tuning.ORDER_OF_PRODUCT))
-    times = []
-    with one_blas_thread():
-        for _ in range(4):
-            start = time.perf_counter()
-            matrix @ matrix
-            times.append(time.perf_counter() - start)
-    return min(max(min(times) / tuning.SECONDS_PER_PRODUCT, 0.1), 10.0)
-
-
-def _spoken(seconds: float) -> str:
+def spoken(seconds: float) -> str:
     """Return a time as people say it.
 
-    >>> _spoken(0.3), _spoken(44), _spoken(600), _spoken(9000)
+    >>> spoken(0.3), spoken(44), spoken(600), spoken(9000)
     ('1 s', '44 s', '10 min', '2.5 h')
     """
     if seconds < 90:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol
 
 import numpy as np
 
 from rfdag.errors import Message
+from rfdag.evidence.columns import Watched
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.moments import sample_of
 from rfdag.knowledge import Knowledge
@@ -56,6 +58,12 @@ class Run:
         Where the work is done, "cpu" or "cuda".
     deadline
         When to return the best so far.
+    limit
+        When to give up if there is nothing to return; not before the deadline.
+    until
+        Until when to go on with restarts, where the user asks for that; None never.
+    estimating
+        Share of the time left that an estimator may take, where that is limited: the search needs the rest.
     bar
         Where progress is shown.
     clock
@@ -69,8 +77,15 @@ class Run:
     random_state: int | None = None
     device: str = "cpu"
     deadline: Deadline = field(default_factory=Deadline)
+    limit: Deadline = field(default_factory=Deadline)
+    until: Deadline | None = None
+    estimating: float = 1.0
     bar: Progress = field(default_factory=lambda: Progress(False))
     clock: Clock = field(default_factory=Clock)
+
+    def stage(self, label: str) -> Callable[[float], None]:
+        """Begin a stage before whose end there is nothing to return: its reports raise once time is over."""
+        return self.bar.stage(label, self.limit)
 
     def estimated(self, evidence: Evidence, method: Priced) -> Evidence:
         """Return evidence with the partial correlations that an elimination starts from, where they are estimated."""
@@ -85,12 +100,16 @@ class Run:
             threads=self.threads,
             generator=self.tie_breaker(),
             constraints=self.constraints,
-            deadline=self.deadline,
-            report=self.bar.stage("Estimating partial correlations"),
+            deadline=self.deadline.share(self.estimating),
+            limit=self.limit,
+            report=self.stage("Estimating partial correlations"),
             regularisation=self.estimation.regularisation,
             by_columns=method.by_columns,
         )
         estimate = estimator(moments, request)
+        if estimate.by_columns is not None and self.limit.moment is not None:
+            solver = Watched(estimate.by_columns.solver, self.limit.require)
+            estimate = replace(estimate, by_columns=estimate.by_columns._replace(solver=solver))
         if estimate.worth is None or not self.estimation.few(rows, columns):
             return estimate
         few = Message(

@@ -26,9 +26,17 @@ class Running(Options):
     time_limit: float | None = option(
         default=None,
         meaning=(
-            'Seconds after which method "soft", "gsp" or a refinement returns the best order so far; with '
-            'restarts="auto", refinement is repeated until then. The first, narrow beams always finish. With a '
-            "``test``, no more tests begin after that."
+            "Seconds within which a run returns: at the end of its search, or with the best order that it has found "
+            "by then and a warning. If it has none yet, an error names a limit that is enough. Compiling kernels does "
+            "not count. What cannot be interrupted, such as one call of your own test or estimator, may take longer."
+        ),
+        above=0,
+    )
+    search_for: float | None = option(
+        default=None,
+        meaning=(
+            "Seconds for which a search goes on at least: after its own restarts, refinement is repeated from the best "
+            "order until then. For methods that refine, on data."
         ),
         above=0,
     )
@@ -65,7 +73,7 @@ class Settings:
     estimation
         How partial correlations are estimated.
     running
-        Time limit, seed and device.
+        Time, seed and device.
     """
 
     method: Method = field(default_factory=Soft)
@@ -75,11 +83,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         refuse_beside_test(self.method, self.description, self.estimation, self.running.device)
-        if self.running.time_limit is not None and not self.method.timed and self.estimation.test is None:
-            raise OptionError(
-                f"Method {self.method.name!r}{' without refinement' if 'refine' in self.method.declared() else ''} "
-                f"always runs to its end; leave {keyword('time_limit')} out."
-            )
+        self._check_search_for()
         if self.running.device == "cuda" and self.estimation.blocks is True:
             raise OptionError(
                 f"Blocks are learnt on the CPU; with {keyword('blocks', True)} leave {keyword('device', 'cuda')} out."
@@ -98,6 +102,29 @@ class Settings:
             raise OptionError(
                 f"Blocks are found in data; with {keyword('input', self.description.input)} leave "
                 f"{keyword('blocks', True)} out."
+            )
+
+    def _check_search_for(self) -> None:
+        """Raise where a search cannot go on for as long as the user asks."""
+        seconds, limit = self.running.search_for, self.running.time_limit
+        if seconds is None:
+            return
+        if not self.method.refining or self.estimation.test is not None:
+            refinable = "refine" in self.method.declared() and self.estimation.test is None
+            cure = f"pass {keyword('refine', True)} with it" if refinable else f"use {keyword('method', 'soft')}"
+            raise OptionError(
+                f"{keyword('search_for')} repeats a refinement, and method {self.method.name!r} has none here: {cure}, "
+                "or leave it out."
+            )
+        if getattr(self.method, "restarts", "auto") != "auto":
+            raise OptionError(
+                f"{keyword('restarts', getattr(self.method, 'restarts', 0))} is how often refinement is repeated, and "
+                f"{keyword('search_for', seconds)} for how long: leave one of them out."
+            )
+        if limit is not None and seconds > limit:
+            raise OptionError(
+                f"{keyword('search_for', seconds)} is longer than {keyword('time_limit', limit)} allows: lower the "
+                "first, or raise the second."
             )
 
     @classmethod

@@ -28,6 +28,7 @@ class Soft(Refinable):
     name: ClassVar[str] = "soft"
     by_bic_itself: ClassVar[bool] = True
     refines_itself: ClassVar[bool] = True
+    replays: ClassVar[bool] = True
 
     beam: int | Literal["auto"] = option(
         default="auto",
@@ -48,11 +49,6 @@ class Soft(Refinable):
         ),
         needs=DENSE,
     )
-
-    @property
-    def timed(self) -> bool:
-        """Beams and refinement both can return the best so far."""
-        return True
 
     @property
     def widens(self) -> bool:
@@ -86,11 +82,12 @@ class Soft(Refinable):
             threads=run.threads,
             generator=run.tie_breaker(),
             deadline=run.deadline,
+            limit=run.limit,
             report=run.bar.stage("Eliminating"),
             device=run.device,
             constraints=run.constraints,
         )
-        elimination = replay(engine, outcome.eliminated)
+        elimination = replay(engine, outcome.eliminated, run.bar.stage("Recording the elimination"))
         best = outcome.best if self.by_bic else None
         found = Found(
             elimination.order if best is None else best.order,

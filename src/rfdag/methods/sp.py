@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from itertools import count
 from typing import ClassVar
 
 from rfdag.eliminate import Engine, replay
@@ -18,6 +21,7 @@ from rfdag.options import options
 from rfdag.orders import tuning
 from rfdag.orders.scores import ScoredOrder, best_dag
 from rfdag.orders.sp import sparsest_order
+from rfdag.runtime.deadline import OutOfTime
 
 
 @options
@@ -42,15 +46,15 @@ class Sp(Judged):
                 f"Method 'sp' looks at all sets of variables, of which {p} have {2.0**p:.0e}; it takes up to "
                 f"{tuning.LARGEST_P_FOR_EXACT}. Use {keyword('method', 'soft')} with {keyword('restarts', 1000)}."
             )
-        report = run.bar.stage("Eliminating")
+        report = run.stage("Eliminating")
         if not evidence.exact and self.by_bic:
-            scored = self._optimum(evidence, run, self.price)
+            scored = self._optimum(evidence, run, self.price, report)
             return Found(scored.order, scored.dag, replay(engine, scored.order), scored)
         if run.constraints is None:
             # A beam as wide as there are sets keeps the cheapest elimination of each.
-            order = beam_search(EngineStates(engine), 2**p, mu=0.0, report=report).orders[0]
+            order = beam_search(EngineStates(engine, _counting(report, 2 << p)), 2**p, mu=0.0).orders[0]
         else:
-            order = sparsest_order(evidence.independence(self.alpha), run.constraints)
+            order = sparsest_order(evidence.independence(self.alpha), run.constraints, report)
         elimination = replay(engine, order)
         return obeying(replace(Found.of(elimination), order=order), evidence, run, self.alpha)
 
@@ -58,16 +62,28 @@ class Sp(Judged):
         """Compare the best DAGs of all penalties."""
         if evidence.exact or found.scored is None:
             return found
+        report = run.bar.stage("Comparing penalties", run.deadline)
         # That of the penalty searched at is known.
-        orders = [
-            found.scored if place == self.searched else self._optimum(evidence, run, penalty)
-            for place, penalty in enumerate(self.penalties)
-        ]
+        orders = {self.price: found.scored}
+        for number, penalty in enumerate(self.penalties):
+
+            def reported(share: float, number: int = number) -> None:
+                report((number + share) / len(self.penalties))
+
+            with suppress(OutOfTime):
+                if penalty not in orders:
+                    orders[penalty] = self._optimum(evidence, run, penalty, reported)
         return self.compared(found, orders)
 
-    def _optimum(self, evidence: Evidence, run: Run, penalty: float) -> ScoredOrder:
+    def _optimum(self, evidence: Evidence, run: Run, penalty: float, report: Callable[[float], None]) -> ScoredOrder:
         moments, rows = sample_of(evidence)
         gamma = self.starting_gamma(rows, len(moments.names), run.estimation)
         local = moments.local()
-        order, dag = best_dag(local, penalty, gamma, run.constraints)
+        order, dag = best_dag(local, penalty, gamma, run.constraints, report)
         return ScoredOrder(local, order, penalty, gamma, dag, run.constraints)
+
+
+def _counting(report: Callable[[float], None], total: int) -> Callable[[], None]:
+    """Return what to call once for every set that is scored or made, of so many in all."""
+    done = count(1)
+    return lambda: report(next(done) / total)

@@ -29,7 +29,7 @@ from rfdag.knowledge.constraints import Constraints
 from rfdag.orders import tuning
 from rfdag.orders.families import Families
 from rfdag.orders.parents import induced_dag
-from rfdag.runtime.deadline import Deadline
+from rfdag.runtime.deadline import Deadline, OutOfTime
 
 DEPTH = tuning.GSP_DEPTH
 """Default number of reversals in a row that may leave the number of edges as it is: the authors' choice."""
@@ -76,7 +76,8 @@ def gsp(
     tests
         Answers questions of conditional independence.
     depth, generator, deadline, report, most_visited, constraints
-        As in `covered_edge_search`. The first order's own DAG is always built.
+        As in `covered_edge_search`. If the deadline passes before the first order's own DAG is known, `OutOfTime` is
+        raised.
 
     Examples
     --------
@@ -99,20 +100,21 @@ def gsp(
             complete = False
             break
         try:
-            start = induced_dag(order, tests, constraints)
-        except KeyboardInterrupt:
+            start = induced_dag(order, tests, constraints, deadline.require)
+        except (KeyboardInterrupt, OutOfTime) as ended:
             if best is None:
                 raise
-            interrupted = True
+            interrupted, complete = isinstance(ended, KeyboardInterrupt), False
             break
         found = _search(
             start, families, depth, generator, deadline, _within(report, run, len(initial_orders)), most_visited
         )
         initial = np.array(check_order(order, len(start)), np.int64)
         try:
-            found = _induced(found, initial, start, tests, constraints)
-        except KeyboardInterrupt:
-            found = replace(found, dag=start, order=initial, interrupted=True)
+            found = _induced(found, initial, start, tests, constraints, deadline.require)
+        except (KeyboardInterrupt, OutOfTime) as ended:
+            by_user = isinstance(ended, KeyboardInterrupt)
+            found = replace(found, dag=start, order=initial, interrupted=found.interrupted or by_user, complete=False)
         visited += found.visited
         complete &= found.complete
         interrupted = found.interrupted
@@ -183,8 +185,11 @@ def covered_edge_search(
     if constraints is None:
         return found
     order = constraints.arrange(found.order, found.dag)
-    induced = induced_dag(order, tests, constraints)
-    if induced.sum() > start.sum():
+    try:
+        induced = induced_dag(order, tests, constraints, (deadline or Deadline()).require)
+    except OutOfTime:
+        induced = None
+    if induced is None or induced.sum() > start.sum():
         induced, order = start, constraints.arrange(topological_order(start), start)
     return replace(found, dag=induced, order=order)
 
@@ -248,7 +253,7 @@ def _search(
                 complete = True
                 break
             best = sparser
-    except _Spent:
+    except (_Spent, OutOfTime):
         pass
     except KeyboardInterrupt:
         interrupted = True
@@ -262,6 +267,7 @@ def _induced(
     start: Graph,
     tests: Independence,
     constraints: Constraints | None,
+    check: Callable[[], None],
 ) -> Outcome:
     """Return the outcome with an order and the DAG that it induces, as `gsp` describes; ``start`` is initial's."""
     if constraints is None and tests.exact:
@@ -270,10 +276,10 @@ def _induced(
         first, near = found.order, order_near(initial, found.dag)
     else:
         first, near = (constraints.arrange(order, found.dag) for order in (found.order, initial))
-    dag = induced_dag(first, tests, constraints)
+    dag = induced_dag(first, tests, constraints, check)
     if np.array_equal(dag, found.dag):
         return replace(found, dag=dag, order=first)
-    choices = [(induced_dag(near, tests, constraints), near), (dag, first), (start, initial)]
+    choices = [(induced_dag(near, tests, constraints, check), near), (dag, first), (start, initial)]
     dag, order = min(choices, key=lambda choice: int(choice[0].sum()))
     return replace(found, dag=dag, order=order)
 

@@ -7,6 +7,8 @@ parents explain as much as they can of what a forbidden one would have explained
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -17,8 +19,15 @@ from rfdag.knowledge.constraints import Constraints
 Integers = NDArray[np.int64]
 
 
-def induced_dag(order: ArrayLike, tests: Independence, constraints: Constraints | None = None) -> Graph:
+def induced_dag(
+    order: ArrayLike,
+    tests: Independence,
+    constraints: Constraints | None = None,
+    check: Callable[[], None] = lambda: None,
+) -> Graph:
     """Return D_π: i → j iff i precedes j and the two are dependent given the other predecessors of j.
+
+    ``check`` is called before each variable, and may raise.
 
     >>> from rfdag.evidence.independence import GraphIndependence
     >>> induced_dag([2, 0, 1], GraphIndependence([[0, 0, 1], [0, 0, 1], [0, 0, 0]]))
@@ -29,14 +38,22 @@ def induced_dag(order: ArrayLike, tests: Independence, constraints: Constraints 
     sequence = np.array(check_order(order, np.size(order)), dtype=np.int64)
     dag = np.zeros((len(sequence), len(sequence)), np.int8)
     for at, node in enumerate(sequence):
+        check()
         dag[needed_parents(int(node), sequence[:at], tests, constraints), node] = 1
     return dag
 
 
-def amend(dag: Graph, order: Integers, tests: Independence, constraints: Constraints) -> Graph:
+def amend(
+    dag: Graph,
+    order: Integers,
+    tests: Independence,
+    constraints: Constraints,
+    check: Callable[[], None] = lambda: None,
+) -> Graph:
     """Return D_π of an elimination, with new parents for the nodes for which knowledge forbids some predecessor."""
     amended = dag.copy()
     for at, node in enumerate(order):
+        check()
         before = order[:at]
         if not constraints.may_be_parents(before, int(node)).all():
             amended[:, node] = 0

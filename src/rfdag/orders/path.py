@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rfdag.orders import tuning
@@ -30,25 +30,28 @@ def follow_path(
     penalties: Sequence[float],
     at: int,
     polish: Callable[[ScoredOrder], ScoredOrder],
-) -> list[ScoredOrder]:
-    """Return an order for every penalty, each polished from the order of the penalty next to it.
+    over: Callable[[], bool] = lambda: False,
+) -> dict[float, ScoredOrder]:
+    """Return an order by penalty, each polished from the order of the penalty next to it, until it is ``over``.
 
     ``start`` is the order found for ``penalties[at]``; larger and smaller penalties follow from there.
     """
     found = {at: start}
     for place in (*range(at + 1, len(penalties)), *range(at - 1, -1, -1)):
+        if over():
+            break
         beside = found[place - 1 if place > at else place + 1]
         found[place] = polish(beside.at_price(penalties[place], beside.gamma))
-    return [found[place] for place in range(len(penalties))]
+    return {penalties[place]: found[place] for place in sorted(found)}
 
 
-def compare(orders: Sequence[ScoredOrder], penalties: Sequence[float]) -> tuple[int, tuple[PathPoint, ...]]:
-    """Return which order to choose, and the points of the path."""
-    criteria = [criterion(scored) for scored in orders]
-    best = min(range(len(orders)), key=criteria.__getitem__)
-    return best, tuple(
-        PathPoint(penalty, scored.edges, scored.total, value, chosen=place == best)
-        for place, (penalty, scored, value) in enumerate(zip(penalties, orders, criteria, strict=True))
+def compare(orders: Mapping[float, ScoredOrder]) -> tuple[ScoredOrder, tuple[PathPoint, ...]]:
+    """Return which of the orders by penalty to choose, and the points of the path, by ascending penalty."""
+    criteria = {penalty: criterion(orders[penalty]) for penalty in sorted(orders)}
+    best = min(criteria, key=criteria.__getitem__)
+    return orders[best], tuple(
+        PathPoint(penalty, orders[penalty].edges, orders[penalty].total, value, chosen=penalty == best)
+        for penalty, value in criteria.items()
     )
 
 

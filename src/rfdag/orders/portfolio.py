@@ -22,14 +22,19 @@ from rfdag.orders import tuning
 from rfdag.orders.reinsertion import descend
 from rfdag.orders.scores import ScoredOrder
 from rfdag.orders.tuning import Setting
-from rfdag.runtime.deadline import Deadline
+from rfdag.runtime.deadline import Deadline, OutOfTime
 from rfdag.runtime.device import free_memory, require_memory
 from rfdag.runtime.memory import beam_fits, require_beam
+from rfdag.runtime.progress import Shares
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Width = int | Literal["auto"]
 Rescoring = Literal["auto", "exact", "lazy"]
+
+
+BEAM_SHARE = 0.8
+"""Share of an attempt that a progress bar gives its beam, where its order is refined after it."""
 
 
 class _Stopped(Exception):
@@ -77,6 +82,7 @@ def search_orders(
     threads: int = 1,
     generator: np.random.Generator | None = None,
     deadline: Deadline | None = None,
+    limit: Deadline | None = None,
     report: Callable[[float], None] = lambda share: None,
     device: str = "cpu",
     constraints: Constraints | None = None,
@@ -108,9 +114,11 @@ def search_orders(
     generator
         Decides in which order variables are tried for reinsertion; seed 0 unless given.
     deadline
-        When to stop; the first round of beams always runs.
+        When to return the best order so far, if there is one.
+    limit
+        When to raise `OutOfTime` if there is none yet.
     report
-        Called with the share done of the beam under way.
+        Called with the share done of the beams of one width.
     device
         Where beams run: "cpu", or "cuda", where ``partial`` then lies.
     constraints
@@ -143,20 +151,23 @@ def search_orders(
     )
     # A search without refinement must be quick; only dense graphs need wide beams for an answer.
     widening = width == "auto" and (refine or not sparse)
-    search = _Portfolio(task, threads, deadline, report)
+    search = _Portfolio(task, threads, deadline, limit or Deadline(), report)
     interrupted = False
     try:
         beams: _Round | None = _Round(first, settings)
         while beams is not None:
             found, improved = search.run(beams, generator)
-            goes_on = widening and improved and not deadline.passed()
-            beams = _next_round(beams, found, task) if goes_on else None
+            beams = _next_round(beams, found, task) if widening and improved else None
+            # Asked only if there is a next round: a deadline that ends nothing has not cut the search short.
+            if beams is not None and deadline.passed():
+                beams = None
         if refine and not task.refine_each:
-            descend(search.best.scored, generator, deadline)
-    except KeyboardInterrupt:
+            descend(search.best.scored, generator, deadline, report)
+    except (KeyboardInterrupt, OutOfTime) as ended:
+        # A beam may have finished while another ran out of time.
         if not search.finished:
             raise
-        interrupted = True
+        interrupted = isinstance(ended, KeyboardInterrupt)
         search.take_best_finished()
     return Outcome(search.best.scored, tuple(search.attempts), search.best.eliminated, interrupted)
 
@@ -224,13 +235,16 @@ class _Trial:
 class _Portfolio:
     """Rounds of beams, the best order so far, and all that are finished, for a search that ends early."""
 
-    def __init__(self, task: _Task, threads: int, deadline: Deadline, report: Callable[[float], None]) -> None:
+    def __init__(
+        self, task: _Task, threads: int, deadline: Deadline, limit: Deadline, report: Callable[[float], None]
+    ) -> None:
         self.attempts: list[Attempt] = []
         self.finished: list[_Trial] = []
         self._best: _Trial | None = None
         self._task, self._threads, self._deadline, self._report = task, threads, deadline, report
+        self._limit = limit
         self._stop = threading.Event()
-        self._patient = Deadline(deadline.moment, self._stop.is_set)
+        self._patient = deadline.unless(self._stop.is_set)
 
     @property
     def best(self) -> _Trial:
@@ -247,12 +261,13 @@ class _Portfolio:
         # Beams side by side where there are several, the states of one beam side by side where there is one.
         workers = min(self._threads, count) if self._task.fits(beams.width * count) else 1
         quick = beams.width * self._task.p**3 < tuning.LEAST_WORK_FOR_BEAM_THREADS
-        attempt = functools.partial(self._attempt, beams.width, 1 if quick else self._threads // workers)
+        shares = Shares(count, self._report)
+        attempt = functools.partial(self._attempt, beams.width, 1 if quick else self._threads // workers, shares)
         with nullcontext() if quick or workers == 1 else ThreadPoolExecutor(workers) as pool:
             try:
-                trials = (pool.map if pool else map)(attempt, beams.settings, generator.spawn(count))
+                trials = (pool.map if pool else map)(attempt, range(count), beams.settings, generator.spawn(count))
                 found = [trial for trial in trials if trial is not None]
-            except KeyboardInterrupt:
+            except BaseException:
                 # Leaving the pool waits for its workers; let them end at their next step.
                 self._stop.set()
                 raise
@@ -269,24 +284,40 @@ class _Portfolio:
         """Make the best of all finished trials the best, those of a round that did not end included."""
         self._best = min(self.finished, key=lambda trial: _total(trial.scored))
 
-    def _attempt(self, width: int, threads: int, setting: Setting, generator: np.random.Generator) -> _Trial | None:
+    def _attempt(
+        self, width: int, threads: int, shares: Shares, number: int, setting: Setting, generator: np.random.Generator
+    ) -> _Trial | None:
         """Run one beam, and refine its best order where each is; return None if it was stopped."""
+        searching = BEAM_SHARE if self._task.refine_each else 1.0
+
+        def watch(share: float) -> None:
+            self._require_time()
+            shares.reach(number, searching * share)
+
         try:
-            orders = self._task.beam(setting, width, threads).search(self._watch).orders
+            orders = self._task.beam(setting, width, threads).search(watch).orders
         except _Stopped:
             return None
-        scored = min(map(self._task.scored, orders[: tuning.ORDERS_SCORED_PER_BEAM]), key=_total)
+        scored = self._task.scored(orders[0])
+        for other in orders[1 : tuning.ORDERS_SCORED_PER_BEAM]:
+            if self._patient.passed():
+                break
+            scored = min(scored, self._task.scored(other), key=_total)
         trial = _Trial(setting, scored.order.copy(), _total(scored), scored)
         self.finished.append(trial)
         if self._task.refine_each:
-            descend(scored, generator, self._patient)
+            refining = 1 - searching
+            descend(scored, generator, self._patient, lambda share: shares.reach(number, searching + refining * share))
         return trial
 
-    def _watch(self, share: float) -> None:
-        # Before the first round is done there is nothing to return.
-        if self._stop.is_set() or (self._best is not None and self._deadline.passed()):
+    def _require_time(self) -> None:
+        """Raise if a beam must end: as `OutOfTime` where there is nothing to return yet."""
+        if not self.finished:
+            self._limit.require()
+        elif self._deadline.passed():
             raise _Stopped
-        self._report(share)
+        if self._stop.is_set():
+            raise _Stopped
 
 
 def _next_round(beams: _Round, found: list[_Trial], task: _Task) -> _Round | None:

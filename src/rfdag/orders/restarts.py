@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -27,24 +28,28 @@ def iterate(
     deadline: Deadline | None = None,
     report: Callable[[float], None] = lambda share: None,
     *,
+    until: Deadline | None = None,
     threads: int = 1,
 ) -> tuple[ScoredOrder, bool]:
     """Return the best of ``restarts`` descents, each from the best order so far with some edges reversed.
 
     Below `tuning.LEAST_P_FOR_REVERSALS` variables each descent starts from a random order instead. "auto" goes on until
-    the deadline if there is one; else until several in a row have found nothing better, fewer the longer each takes.
-    The score never rises. The second value is whether the user interrupted it; nothing found until then is lost.
+    several in a row have found nothing better, fewer the longer each takes; and then, where that is given, ``until``
+    a moment. The deadline ends both. The score never rises. The second value is whether the user interrupted it;
+    nothing found until then is lost.
     """
-    progress = _Restarts(best, restarts, deadline or Deadline())
+    progress = _Restarts(best, restarts, deadline or Deadline(), until)
     stop = threading.Event()
-    patient = Deadline(progress.deadline.moment, stop.is_set)
+    if progress.next_count() > 0:
+        report(progress.share)
     try:
         # A single worker would only take turns with this thread.
         with nullcontext() if threads == 1 else ThreadPoolExecutor(threads) as pool:
             try:
                 while (count := progress.next_count()) > 0:
                     # As many from the same order whatever the number of threads, so that the answer is the same.
-                    restart = functools.partial(_restart, progress.best, patient)
+                    ends = progress.end_of_next(stop.is_set)
+                    restart = functools.partial(_restart, progress.best, ends)
                     progress.take((pool.map if pool else map)(restart, generator.spawn(count)), count)
                     report(progress.share)
             except KeyboardInterrupt:
@@ -67,27 +72,46 @@ def patience(scored: ScoredOrder) -> int:
 class _Restarts:
     """The best order so far, how many restarts were made, and how many of them in vain since it was found."""
 
-    def __init__(self, best: ScoredOrder, restarts: int | Literal["auto"], deadline: Deadline) -> None:
+    def __init__(
+        self, best: ScoredOrder, restarts: int | Literal["auto"], deadline: Deadline, until: Deadline | None = None
+    ) -> None:
         self.best, self.deadline = best, deadline
         self.done = 0
         self._wanted = restarts
+        self._until = until
+        self._at_first = 0.0 if until is None else until.left()
         self._fruitless = 0
 
     @property
     def share(self) -> float:
-        """The share done, 0 where the number of restarts is open."""
-        return 0.0 if self._wanted == "auto" else self.done / self._wanted
+        """The share done; where the number of restarts is open, of those in vain that are enough, or of the time."""
+        if self._wanted != "auto":
+            return self.done / max(self._wanted, 1)
+        if self._until is not None:
+            return 1 - self._until.left() / max(self._at_first, 1e-9)
+        return min(self._fruitless / max(patience(self.best), 1), 1.0)
 
     def next_count(self) -> int:
         """Return how many restarts come next from the best order; 0 or less at the end."""
-        if self.deadline.passed():
+        left = self._left()
+        if left <= 0 and self._until is not None and not self._until.passed():
+            left = tuning.RESTARTS_FROM_ONE_ORDER
+        # Asked only if there is something to do: a deadline that ends nothing has not cut the search short.
+        if left <= 0 or self.deadline.passed():
             return 0
-        left = tuning.RESTARTS_FROM_ONE_ORDER
-        if self._wanted != "auto":
-            left = self._wanted - self.done
-        elif self.deadline.moment is None:
-            left = patience(self.best) - self._fruitless
         return min(tuning.RESTARTS_FROM_ONE_ORDER, left)
+
+    def end_of_next(self, cancelled: Callable[[], bool]) -> Deadline:
+        """Return when the next restarts must end: with the time to search for, if nothing else asks for them."""
+        moment = self.deadline.moment
+        if self._left() <= 0 and self._until is not None and self._until.moment is not None:
+            moment = min(self._until.moment, math.inf if moment is None else moment)
+            return Deadline(moment, cancelled)
+        return self.deadline.unless(cancelled)
+
+    def _left(self) -> int:
+        """Return how many restarts are still to come, whatever the time."""
+        return self._wanted - self.done if self._wanted != "auto" else patience(self.best) - self._fruitless
 
     def take(self, trials: Iterable[ScoredOrder], count: int) -> None:
         """Count these restarts, and keep the best of them if it is better than the best so far."""

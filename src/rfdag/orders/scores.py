@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -208,10 +208,12 @@ def best_dag(
     penalty: float = 2.0,
     gamma: float = 0.0,
     constraints: Constraints | None = None,
+    report: Callable[[float], None] = lambda share: None,
 ) -> tuple[Integers, NDArray[np.int8]]:
     """Return the DAG of least BIC of all (that obey the constraints), and an order of it.
 
-    It is dynamic programming over sets, for few variables only.
+    It is dynamic programming over sets, for few variables only. ``report`` is called with the share done, and may
+    raise.
 
     T. Silander, P. Myllymäki: A simple approach for finding the globally optimal Bayesian network structure, 2006.
     """
@@ -220,6 +222,7 @@ def best_dag(
     matrices = _constraint_matrices(constraints)
     least, family = np.empty((p, 1 << (p - 1))), np.empty((p, 1 << (p - 1)), np.int64)
     for y in range(p):
+        report(y / p)
         others = np.delete(np.arange(p), y)
         forbidden = required = 0
         if constraints is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,8 +13,12 @@ from rfdag.knowledge.constraints import Constraints
 from rfdag.orders.families import Families
 
 
-def sparsest_order(tests: Independence, constraints: Constraints) -> NDArray[np.int64]:
+def sparsest_order(
+    tests: Independence, constraints: Constraints, report: Callable[[float], None] = lambda share: None
+) -> NDArray[np.int64]:
     """Return an order of fewest edges: the best one of a set ends in some y of it, after the best one of the rest.
+
+    ``report`` is called with the share done, and may raise.
 
     >>> from rfdag.knowledge import Knowledge
     >>> from rfdag.evidence.independence import GraphIndependence
@@ -27,6 +33,7 @@ def sparsest_order(tests: Independence, constraints: Constraints) -> NDArray[np.
     fewest = [0] + [p * p] * ((1 << p) - 1)
     last = [-1] * (1 << p)
     for chosen in range(1, 1 << p):
+        report(chosen / (1 << p))
         for y in range(p):
             if chosen >> y & 1 and not chosen & followers[y]:
                 rest = chosen ^ 1 << y

@@ -251,6 +251,12 @@ SECONDS_PER_PRECISION = 6.5e-11
 SECONDS_PER_ELIMINATION = 1.4e-9
 """An elimination by hard counts: seconds per p³. Measured."""
 
+SECONDS_PER_REPLAY = 8e-10
+"""Going through an elimination again, for its trace: seconds per p³. Measured."""
+
+SECONDS_PER_SCORED_ORDER = 3e-7
+"""Choosing the parents of all variables in a given order: seconds per p². Measured."""
+
 SECONDS_PER_BEAM_STATE = 4.5e-8
 """One state of a beam, followed to the end: seconds per p to the power `POWER_OF_BEAM_STATE`. Measured."""
 
@@ -260,11 +266,26 @@ POWER_OF_BEAM_STATE = 2.2
 SECONDS_PER_REFINED_ORDER = 1.1e-6
 """Refining one order: seconds per p². Measured."""
 
+SECONDS_PER_AVERAGED_MODEL = 1.1e-6
+"""Refining one random order, for a model that is averaged: seconds per p². Measured."""
+
 ORDERS_REFINED = 5
 """Orders whose refinement takes as long as all of it: those of the beams, and restarts. Measured."""
 
 ORDERS_SCORED = 0.1
 """The same where orders are scored and not refined. Not recorded."""
+
+TIME_TO_SPARE = 2.0
+"""How many times longer than expected a limit is that an error names. Chosen as how far off expectations may be."""
+
+MOST_BEHIND_SCHEDULE = 10.0
+"""How many times longer than expected later stages are taken to be, if earlier ones were. Chosen, not measured."""
+
+LEAST_SHARE_TO_GO_BY = 0.02
+"""Share of a stage below which its time so far says little of the whole. Chosen, not measured."""
+
+LEAST_SECONDS_TO_GO_BY = 1.0
+"""Seconds after reading below which a run has not shown how fast it is. Chosen, not measured."""
 
 POWER_OF_THREADS = 0.8
 """Power of the number of threads with which the time of beams and matrices falls. Not recorded."""

@@ -26,6 +26,8 @@ from rfdag.orders.scores import ScoredOrder
 from rfdag.precision.definite import partial_correlations
 from rfdag.precision.estimator import Estimator, Request
 from rfdag.runtime.deadline import Deadline
+from rfdag.runtime.progress import Shares
+from rfdag.runtime.threads import one_blas_thread
 
 Floats = NDArray[np.float64]
 
@@ -51,6 +53,11 @@ class Averaged(Estimator):
             report=request.report,
         )
         return moments.estimated(partial, moments.rows + len(partial))
+
+    def seconds(self, columns: int, threads: int, *, removals: bool = False) -> float:
+        """Return how long it is expected to take: a refinement from a random order for every model."""
+        refined = tuning.SECONDS_PER_AVERAGED_MODEL * float(columns) ** 2
+        return tuning.AVERAGED_MODELS * refined / min(threads, tuning.AVERAGED_MODELS)
 
 
 def averaged_partial_correlations(
@@ -91,10 +98,12 @@ def averaged_partial_correlations(
     generator = generator or np.random.default_rng(0)
     deadline = deadline or Deadline()
     stop = threading.Event()
-    patient = Deadline(deadline.moment, lambda: stop.is_set() or deadline.cancelled())
+    patient = deadline.unless(lambda: stop.is_set() or deadline.cancelled())
     models = _Models(correlation, SharedMoments(correlation, n_samples), penalty, gamma, constraints, patient)
-    shares = _Shares(tuning.AVERAGED_MODELS, report)
-    with ThreadPoolExecutor(threads) as pool:
+    shares = Shares(tuning.AVERAGED_MODELS, report)
+    report(0.0)
+    # Threads of our own share the models.
+    with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
         try:
             fitted = pool.map(models.fit, range(shares.count), generator.spawn(shares.count), [shares] * shares.count)
             precisions = [precision for precision in fitted if precision is not None]
@@ -116,7 +125,7 @@ class _Models:
     constraints: Constraints | None
     deadline: Deadline
 
-    def fit(self, number: int, generator: np.random.Generator, shares: _Shares) -> Floats | None:
+    def fit(self, number: int, generator: np.random.Generator, shares: Shares) -> Floats | None:
         """Return the precision matrix of one model, or None past the deadline unless it is the first."""
         if number > 0 and self.deadline.passed():
             return None
@@ -124,26 +133,10 @@ class _Models:
         if self.constraints is not None:
             order = self.constraints.arrange(order)
         scored = ScoredOrder(self.moments, order, self.penalty, self.gamma, constraints=self.constraints)
-        descend(scored, generator, self.deadline, lambda share: shares.reach(number, share), thorough=False)
+        descend(scored, generator, self.deadline, lambda share: shares.reach(number, 0.9 * share), thorough=False)
+        precision = precision_of(scored.dag, self.correlation)
         shares.reach(number, 1.0)
-        return precision_of(scored.dag, self.correlation)
-
-
-class _Shares:
-    """How far each of several models is, reported as one share that never falls."""
-
-    def __init__(self, count: int, report: Callable[[float], None]) -> None:
-        self.count = count
-        self._report = report
-        self._done = np.zeros(count)
-        self._lock = threading.Lock()
-
-    def reach(self, number: int, share: float) -> None:
-        """Report that a model has come so far; in a descent it may fall back for a while."""
-        with self._lock:
-            if share > self._done[number]:
-                self._done[number] = share
-                self._report(float(self._done.mean()))
+        return precision
 
 
 def precision_of(dag: NDArray[np.int8], correlation: Floats) -> Floats:

@@ -95,6 +95,8 @@ class Clime(Estimator):
         moments.refuse_copies()
         correlation, rows, p = moments.correlation, moments.rows, len(moments.names)
         strength = request.regularisation
+        # Not even one linear program can be interrupted.
+        request.limit.require_room(SECONDS * p**POWER)
         if strength is None:
             strength = _chosen_strength(correlation, rows, request)
         solver = ClimeColumns(correlation, strength)

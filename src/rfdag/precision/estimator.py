@@ -29,8 +29,10 @@ class Request:
         What orders and parents must obey.
     deadline
         When to return what there is.
+    limit
+        When to raise if there is nothing yet, by its `require`; not before the deadline.
     report
-        Called with the share done.
+        Called with the share done; raises once the limit has passed.
     regularisation
         The strength that the user asks for; None to choose it.
     by_columns
@@ -43,6 +45,7 @@ class Request:
     generator: np.random.Generator | None = None
     constraints: Constraints | None = None
     deadline: Deadline = field(default_factory=Deadline)
+    limit: Deadline = field(default_factory=Deadline)
     report: Callable[[float], None] = lambda share: None
     regularisation: float | None = None
     by_columns: bool = False

@@ -12,11 +12,15 @@ from scipy.sparse.csgraph import connected_components
 
 from rfdag.errors import NumericalError, keyword
 from rfdag.evidence.moments import Moments
+from rfdag.orders import tuning
 from rfdag.precision.definite import made_definite, partial_correlations
 from rfdag.precision.estimator import Estimator, Request
 from rfdag.precision.selection import strengths
 
 Floats = NDArray[np.float64]
+
+SECONDS = 2e-7
+"""A solution for one strength over p variables in one component takes about SECONDS · p³."""
 
 GAP, MOST_GAP = 1e-4, 1e-2
 """Gap between a solution and its dual at which the iterations end, and that a solution may have, per variable."""
@@ -45,7 +49,11 @@ class GraphicalLasso(Estimator):
         grid = strengths(rows, len(correlation)) if given is None else np.array([given])
         best: tuple[float, float, Floats] | None = None
         for at, strength in enumerate(grid):
-            if best is not None and request.deadline.passed():
+            # A solution cannot be interrupted, and takes longer the weaker the strength is.
+            seconds = seconds_of_solution(correlation, float(strength))
+            if best is None:
+                request.limit.require_room(seconds)
+            elif request.deadline.passed() or not request.deadline.allows(seconds):
                 break
             precision = sparse_precision(correlation, float(strength))
             request.report((at + 1) / len(grid))
@@ -65,7 +73,18 @@ class GraphicalLasso(Estimator):
 
     def seconds(self, columns: int, threads: int, *, removals: bool = False) -> float:
         """Return how long it is expected to take, if the graph does not fall apart."""
-        return 6 * 2e-7 * float(columns) ** 3
+        return len(tuning.STRENGTHS) * SECONDS * float(columns) ** 3
+
+
+def seconds_of_solution(correlation: Floats, strength: float) -> float:
+    """Return how long one solution is expected to take: that of the components of correlations above the strength.
+
+    >>> seconds_of_solution(np.eye(3), 0.5) < seconds_of_solution(np.ones((3, 3)), 0.5)
+    True
+    """
+    _, labels = connected_components(np.abs(correlation) > strength, directed=False)
+    sizes = np.bincount(labels).astype(float)
+    return float(SECONDS * (sizes[sizes > 1] ** 3).sum())
 
 
 def sparse_precision(correlation: Floats, strength: float) -> Floats | None:

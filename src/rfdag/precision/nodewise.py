@@ -66,6 +66,8 @@ def nodewise(moments: Moments, request: Request) -> tuple[LassoColumns, list[Col
             break
         solver = LassoColumns(correlation, moments.factor, float(strength))
         for variable in range(p):
+            if best is not None and request.deadline.passed():
+                return best[1], best[2]
             columns[variable] = solver.solve(variable, np.delete(everything, variable), columns[variable])
             request.report((at + (variable + 1) / p) / len(grid))
         score = total_score(correlation, range(p), columns, rows, request.gamma)

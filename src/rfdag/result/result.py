@@ -96,7 +96,8 @@ class Result(ShownInNotebooks, Estimating, Exporting, Judging, Plotting):
         Which estimator of partial correlations the elimination started from, and why; None where nothing was
         estimated.
     interrupted
-        Whether Ctrl-C ended the search before it was done; the result is then the best found until that moment.
+        Whether Ctrl-C or the time limit ended the search before it was done: this is then the best found until that
+        moment, and `warnings` says which of them it was.
     tests
         How many tests of independence were done, by the number of variables that they condition on, where a ``test``
         decided; a question that was asked again counts once.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -12,10 +14,11 @@ from typing import Any
 
 try:
     from numba import njit
+    from numba.core import event as compiler
 except ModuleNotFoundError as missing:
     if missing.name != "numba":
         raise
-    njit = None
+    njit = compiler = None
 
 MESSAGE = "rfdag compiles its kernels for this machine, once; this takes up to a minute."
 SLOW = (
@@ -26,6 +29,48 @@ COMPILED = njit is not None
 """Whether kernels are compiled."""
 
 logger = logging.getLogger("rfdag")
+
+
+class _Stopwatch(compiler.Listener if COMPILED else object):  # type: ignore[misc]
+    """Counts the seconds in which any thread compiles, loads a compiled kernel, or waits for another that does."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._seconds = self._begun = 0.0
+        self._busy = 0
+
+    def on_start(self, event: object) -> None:
+        """Start the watch, unless it runs already: a kernel that calls others is compiled with them."""
+        with self._lock:
+            if self._busy == 0:
+                self._begun = time.monotonic()
+            self._busy += 1
+
+    def on_end(self, event: object) -> None:
+        """Stop the watch at the end of the last thread."""
+        with self._lock:
+            self._busy -= 1
+            if self._busy == 0:
+                self._seconds += time.monotonic() - self._begun
+
+    def seconds(self) -> float:
+        """Return the seconds so far."""
+        with self._lock:
+            return self._seconds + (time.monotonic() - self._begun if self._busy else 0.0)
+
+
+_WATCH = _Stopwatch()
+if COMPILED:
+    compiler.register("numba:compiler_lock", _WATCH)
+
+
+def seconds_compiling() -> float:
+    """Return for how many seconds this process has compiled kernels or loaded them, so far.
+
+    >>> seconds_compiling() >= 0
+    True
+    """
+    return _WATCH.seconds()
 
 
 def kernel(*, fastmath: bool | set[str] = False) -> Callable[[Callable[..., Any]], Any]:

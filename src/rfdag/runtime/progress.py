@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
+from rfdag.runtime.deadline import Deadline, now
+
 PATIENCE = 2.0
 """Seconds before a bar appears."""
+
+TICK = 0.5
+"""Seconds between two shares of work that cannot report any itself."""
 
 
 class Progress:
@@ -30,8 +36,13 @@ class Progress:
         self._timer.daemon = True
         self._bar: Any = None
         self._task: Any = None
-        self._label = ""
         self._compiles = False
+        self._deadline = Deadline()
+        self._begun = now()
+        self.label = ""
+        """The stage under way."""
+        self.share = 0.0
+        """The share of it that is done."""
 
     def __enter__(self) -> Self:
         if self._wanted:
@@ -48,13 +59,60 @@ class Progress:
             if self._bar is not None:
                 self._bar.stop()
 
-    def stage(self, label: str) -> Callable[[float], None]:
-        """Begin a stage and return the function to call with the share of it that is done."""
+    @contextmanager
+    def until(self, deadline: Deadline) -> Iterator[None]:
+        """Let every report of stages that begin within raise `OutOfTime` once a deadline has passed."""
+        self._deadline = deadline
+        try:
+            yield
+        finally:
+            self._deadline = Deadline()
+
+    def stage(self, label: str, deadline: Deadline | None = None) -> Callable[[float], None]:
+        """Begin a stage and return the function to call with the share of it that is done.
+
+        With a deadline, of a stage before which there is nothing to return, that function raises `OutOfTime` once it
+        has passed.
+        """
+        limit = deadline or self._deadline
         with self._lock:
-            self._label = f"Compiling and {label.lower()}" if self._compiles else label
+            self.label, self.share, self._begun = label, 0.0, now()
             if self._bar is not None:
-                self._bar.update(self._task, description=self._label, total=None, completed=0)
-        return self._report
+                self._bar.update(self._task, description=self._described(), total=None, completed=0)
+
+        def report(share: float) -> None:
+            limit.require()
+            self._report(share)
+
+        return report
+
+    @property
+    def seconds(self) -> float:
+        """The time since the stage under way began."""
+        return now() - self._begun
+
+    @contextmanager
+    def expecting(self, seconds: float) -> Iterator[None]:
+        """Show the share of the time that work within, which cannot report any, is expected to take."""
+        if not self._wanted or seconds < TICK:
+            yield
+            return
+        done = threading.Event()
+
+        def tick() -> None:
+            waited = 0.0
+            while not done.wait(TICK):
+                waited += TICK
+                # Nears 1 and never reaches it, however wrong the expectation is.
+                self._report(waited / (waited + seconds))
+
+        ticking = threading.Thread(target=tick, daemon=True)
+        ticking.start()
+        try:
+            yield
+        finally:
+            done.set()
+            ticking.join()
 
     def say(self, message: str) -> None:
         """Print a line if bars are shown."""
@@ -68,7 +126,11 @@ class Progress:
         self._compiles = True
         self.say(message)
 
+    def _described(self) -> str:
+        return f"Compiling and {self.label.lower()}" if self._compiles else self.label
+
     def _report(self, share: float) -> None:
+        self.share = share
         if self._listener is not None:
             self._listener(share)
         if self._bar is not None:
@@ -85,6 +147,23 @@ class Progress:
             columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
             bar = Bar(*columns, console=Console(stderr=True), transient=True)
             # Without a total the bar pulses, until the stage reports a share.
-            self._task = bar.add_task(self._label, total=None)
+            self._task = bar.add_task(self._described(), total=None)
             bar.start()
             self._bar = bar
+
+
+class Shares:
+    """How far each of several tasks is, reported as one share that never falls, from any thread."""
+
+    def __init__(self, count: int, report: Callable[[float], None]) -> None:
+        self.count = count
+        self._report = report
+        self._done = [0.0] * count
+        self._lock = threading.Lock()
+
+    def reach(self, number: int, share: float) -> None:
+        """Report that a task has come so far; it may fall back for a while."""
+        with self._lock:
+            if share > self._done[number]:
+                self._done[number] = share
+                self._report(sum(self._done) / self.count)

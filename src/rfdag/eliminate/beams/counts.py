@@ -40,10 +40,14 @@ class States(Protocol):
 
 
 class EngineStates:
-    """States of any engine with integer costs: an edge costs 1."""
+    """States of any engine with integer costs: an edge costs 1.
 
-    def __init__(self, engine: Engine) -> None:
+    ``check`` is called before each state is scored or followed further, and may raise: a step over many takes long.
+    """
+
+    def __init__(self, engine: Engine, check: Callable[[], None] = lambda: None) -> None:
         self._engines = [engine.copy()]
+        self._check = check
 
     @property
     def variables(self) -> Integers:
@@ -54,6 +58,7 @@ class EngineStates:
         """Return the degrees, and the number of edges left after each removal."""
         paid, ahead = [], []
         for engine in self._engines:
+            self._check()
             degrees = engine.degrees()
             paid.append(degrees)
             ahead.append(degrees.sum() // 2 - degrees - engine.removals() + engine.fills())
@@ -67,6 +72,7 @@ class EngineStates:
             engine = self._engines[state]
             successors.append((engine if last[int(state)] == entry else engine.copy(), int(position)))
         for engine, position in successors:
+            self._check()
             engine.remove(position)
         self._engines = [engine for engine, _ in successors]
 

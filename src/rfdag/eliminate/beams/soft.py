@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,9 @@ WORTH_SHARING = 50_000
 
 AT_ONCE = 20_000_000
 """Inner steps after which a beam returns to Python: about a tenth of a second."""
+
+DENSE_AT_ONCE = 100_000_000
+"""The same, counted as p³ for every state: what a step takes at most, and on sparse graphs a small part of it."""
 
 
 class SoftBeam:
@@ -87,9 +92,12 @@ class SoftBeam:
         """Return up to ``width`` complete orders, the cheapest first; ``report`` is called with the share done."""
         p = len(self._beam.keys)
         while (left := int(self._beam.now[kernels.LEFT])) > 1:
-            report(1 - (left / p) ** 3)
-            if self._threads > 1 and self._beam.now[kernels.DUE]:
-                self._renew()
+            share = 1 - (left / p) ** 3
+            report(share)
+            # On a dense graph scoring one state takes time of order p³: too long for all of them at once.
+            apart = self._threads > 1 or int(self._beam.now[kernels.COUNT]) * left**3 > DENSE_AT_ONCE
+            if apart and self._beam.now[kernels.DUE]:
+                self._renew(partial(report, share))
             if self._threads > 1 and self._beam.now[kernels.COUNT] > 1:
                 self._step()
             else:
@@ -100,17 +108,19 @@ class SoftBeam:
     def _advance(self) -> None:
         """Take as many steps as fit into a tenth of a second, but stop where threads can share the work."""
         left, _, pending, count = self._beam.now[:4].tolist()
-        steps = max(1, AT_ONCE // (count * left * (left // self._every + self._every + 20)))
+        steps = AT_ONCE // (count * left * (left // self._every + self._every + 20))
+        # On a dense graph a step scores most candidates, each over most pairs.
+        steps = max(1, min(steps, DENSE_AT_ONCE // (count * left**3)))
         if self._threads > 1:
             steps = min(steps, self._every - pending)
         kernels.advance(self._rule, self._beam, self._work[0], self._width, self._every, steps)
 
-    def _renew(self) -> None:
+    def _renew(self, check: Callable[[], None]) -> None:
         """Apply all pending steps and score everything: threads share the states, or the rows of a single state."""
         rule, beam = self._rule, self._beam
         left, _, _, count = beam.now[:4].tolist()
         if count > 1:
-            self._share(lambda e, at: kernels.renew(rule, beam, e, self._work[at]), count, count * left * left)
+            self._share(lambda e, at: kernels.renew(rule, beam, e, self._work[at]), count, count * left * left, check)
         else:
             work, slots, fresh = self._work[0], kernels.slots_left(beam, 0), kernels.fresh_matrix(beam, 0)
             threads = self._threads if left * left > WORTH_SHARING else 1
@@ -133,14 +143,32 @@ class SoftBeam:
         self._share(lambda e, _: kernels.extend(rule, beam, e, self._width), count, count * left * (pending + 8))
         kernels.extended(beam, self._every)
 
-    def _share(self, work: Callable[[int, int], None], count: int, steps: int) -> None:
-        """Do ``work(state, worker)`` for every state, on several threads if there is enough work."""
+    def _share(
+        self,
+        work: Callable[[int, int], None],
+        count: int,
+        steps: int,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Do ``work(state, worker)`` for every state, on several threads if there is enough work.
+
+        ``check`` is called between two states, and may raise.
+        """
+        ended = threading.Event()
 
         def some(first: int, step: int) -> None:
             for state in range(first, count, step):
+                if ended.is_set():
+                    return
                 work(state, first)
+                if first == 0:
+                    check()
 
-        share(some, min(self._threads, count) if steps > WORTH_SHARING else 1)
+        try:
+            share(some, min(self._threads, count) if steps > WORTH_SHARING else 1)
+        except BaseException:
+            ended.set()
+            raise
 
 
 def _room(p: int, width: int, every: int, before: NDArray[np.bool_]) -> kernels.Beam:

@@ -1,0 +1,93 @@
+"""How long parts of a run take on this machine, for what must be known before they begin."""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rfdag.orders import tuning
+from rfdag.runtime.threads import one_blas_thread
+
+if TYPE_CHECKING:
+    from rfdag.methods.method import Method
+    from rfdag.precision.estimation import Estimation
+
+
+@cache
+def slowness() -> float:
+    """Return how many times longer this machine takes than the one that the constants come from."""
+    matrix = np.random.default_rng(0).normal(size=(tuning.ORDER_OF_PRODUCT, tuning.ORDER_OF_PRODUCT))
+    times = []
+    with one_blas_thread():
+        for _ in range(4):
+            start = time.perf_counter()
+            matrix @ matrix
+            times.append(time.perf_counter() - start)
+    return min(max(min(times) / tuning.SECONDS_PER_PRODUCT, 0.1), 10.0)
+
+
+def at_once(threads: int) -> float:
+    """Return how many times faster so many threads are than one, for beams and matrices."""
+    return float(threads**tuning.POWER_OF_THREADS)
+
+
+def on_this_machine(seconds: float) -> float:
+    """Return the time on this machine of what takes so long on the one that the constants come from."""
+    # What takes no time on any machine is not worth the comparison.
+    return seconds * slowness() if seconds > tuning.SECONDS_WORTH_ANNOUNCING / 100 else seconds
+
+
+def seconds_of_moments(rows: int, columns: int, threads: int) -> float:
+    """Return how long the moments of rows in memory take."""
+    return on_this_machine(tuning.SECONDS_PER_ROW_AND_PAIR * rows * float(columns) ** 2 / at_once(threads))
+
+
+def seconds_of_inverse(columns: int, threads: int) -> float:
+    """Return how long the partial correlations of so many columns take, which nothing can interrupt."""
+    return on_this_machine(tuning.SECONDS_PER_PRECISION * float(columns) ** 3 / at_once(threads))
+
+
+def seconds_of_beams(columns: int, states: int, threads: int) -> float:
+    """Return how long beams take that follow so many states in all."""
+    return on_this_machine(
+        tuning.SECONDS_PER_BEAM_STATE * states * float(columns) ** tuning.POWER_OF_BEAM_STATE / at_once(threads)
+    )
+
+
+def seconds_of_elimination(columns: int, threads: int) -> float:
+    """Return how long an elimination by counts takes."""
+    return on_this_machine(tuning.SECONDS_PER_ELIMINATION * float(columns) ** 3 / at_once(threads))
+
+
+def seconds_of_refinement(columns: int, orders: float) -> float:
+    """Return how long the refinement of so many orders takes."""
+    return on_this_machine(tuning.SECONDS_PER_REFINED_ORDER * orders * float(columns) ** 2)
+
+
+def seconds_of_finishing(columns: int, *, replayed: bool, scored: bool) -> float:
+    """Return how long it takes to make a result of an order: its BIC, and the trace of the elimination behind it."""
+    seconds = tuning.SECONDS_PER_REPLAY * float(columns) ** 3 if replayed else 0.0
+    return on_this_machine(seconds + (tuning.SECONDS_PER_SCORED_ORDER * float(columns) ** 2 if scored else 0.0))
+
+
+READING, ESTIMATING, ELIMINATING = "Reading", "Estimating partial correlations", "Eliminating"
+"""The stages until there is an order, in sequence, as the progress bar calls them."""
+
+
+def until_order(method: Method, estimation: Estimation, rows: int, columns: int, threads: int) -> dict[str, float]:
+    """Return how long each stage is expected to take until a method has a first order of data."""
+    estimator = estimation.chosen(rows, columns, any_rows=method.any_rows)
+    estimating = on_this_machine(estimator.seconds(columns, threads, removals=False))
+    if method.beam_width:
+        searching = seconds_of_beams(columns, len(tuning.DENSE_SETTINGS) * method.beam_width, threads)
+    else:
+        removals = estimator.seconds(columns, threads, removals=method.by_columns) - estimator.seconds(columns, threads)
+        searching = seconds_of_elimination(columns, threads) + on_this_machine(removals)
+    return {
+        READING: seconds_of_moments(rows, columns, threads),
+        ESTIMATING: estimating + seconds_of_inverse(columns, threads),
+        ELIMINATING: searching,
+    }
