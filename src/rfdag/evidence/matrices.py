@@ -77,7 +77,7 @@ def about_dependence(condition: float) -> tuple[str, ...]:
 
 
 def about_exact_input(condition: float, tolerance: float) -> tuple[str, ...]:
-    """Return a warning about a precision matrix whose rounding may pass for edges, given the condition of the factor."""
+    """Return a warning about a precision matrix whose rounding may pass for edges, given the factor's condition."""
     # Elimination in doubles loses as many digits as the covariance has, which is the square.
     rounding = 1e-16 * condition**2
     if rounding <= tolerance:

@@ -26,6 +26,8 @@ from rfdag.evidence.local import SharedMoments
 from rfdag.evidence.matrices import (
     FEWEST_ROWS,
     HOPELESS,
+    about_dependence,
+    about_exact_input,
     check_two_rows,
     checked_matrix,
     chosen,
