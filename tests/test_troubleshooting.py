@@ -13,7 +13,7 @@ import rfdag
 ROOT = Path(rfdag.__file__).parent
 PAGE = Path(__file__).parent.parent / "docs" / "troubleshooting.md"
 MESSAGES = {"Message", "DataMessage"}
-OTHERS = {"errors.py", "storage.py", "device.py"}
+OTHERS = {"errors.py", "storage.py", "device.py", "kernel_tests.py"}
 """Where messages are defined, read from a file, or those of errors."""
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rfdag.commands import completion
-from rfdag.commands.speech import JsonFlag, escape, print_json
+from rfdag.commands.speech import JsonFlag, escape, print_json, spelled, spelling
 from rfdag.errors import EquivalenceWarning, OptionError
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def register(app: typer.Typer, reported: Callable[[Any], Any]) -> None:
 
 
 def effect(
+    context: typer.Context,
     result: Annotated[Path, typer.Argument(help="A result as JSON, as rfdag learn --out writes it.")],
     cause: Annotated[str, typer.Argument(help="Variable that would be set.", autocompletion=completion.variables)],
     outcome: Annotated[str, typer.Argument(help="Variable that may change.", autocompletion=completion.variables)],
@@ -83,7 +84,9 @@ def effect(
         if every is not None:
             console.print(f"{in_one_dag(every)} (--range).", highlight=False)
         elif raised:
-            console.print(f"[yellow]Warning:[/yellow] {escape(raised[0].message)}", highlight=False)
+            problem = raised[0].message
+            message = str(problem) if isinstance(problem, str) else spelled(problem.args[0], spelling(context))
+            console.print(f"[yellow]Warning:[/yellow] {escape(message)}", highlight=False)
     for caveat in caveats(one if every is None else every.possible[0].effect):
         console.print(caveat, style="dim")
 

@@ -17,7 +17,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape as _without_markup
 
-from rfdag.commands.declared import DeclaredCommand
+from rfdag.commands.declared import DeclaredCommand, Offered
 from rfdag.errors import Message, OptionError, RfdagError, as_argument
 
 INTERRUPTED = 130
@@ -63,10 +63,17 @@ def _spoken(problem: Exception, context: typer.Context) -> str:
 
 
 def spelling(context: typer.Context) -> Spell:
-    """Return how the running command spells an option of the library; one it does not have stays as in Python."""
-    command: Any = context.command
-    options = {param.name: param for param in command.get_params(context) if param.param_type_name == "option"}
-    offered = command.offered if isinstance(command, DeclaredCommand) else {}
+    """Return how the running command spells an option of the library, or else `rfdag learn`.
+
+    An option that neither has stays as in Python.
+    """
+    root: Any = context.find_root().command
+    learn = root.commands.get("learn") if hasattr(root, "commands") else None
+    options: dict[str, Any] = {}
+    offered: dict[str, Offered] = {}
+    for command in [learn, context.command] if learn is not None else [context.command]:
+        options |= {each.name: each for each in command.get_params(context) if each.param_type_name == "option"}
+        offered |= command.offered if isinstance(command, DeclaredCommand) else {}
 
     def spell(name: str, code: str | None) -> str:
         if name not in options:

@@ -31,6 +31,7 @@ CONSTANT, BLURRED, COPIES, RANKS, COMBINED = "constant", "nearly constant", "cop
 
 INTRODUCTIONS = {
     CONSTANT: "These columns are constant",
+    BLURRED: "These columns vary too little for their mean",
     COPIES: "Columns are linearly dependent",
     RANKS: "By ranks, columns are copies of each other",
     COMBINED: "Columns are linearly dependent",
@@ -149,28 +150,40 @@ def about_copies(correlation: Floats, names: Sequence[Hashable]) -> tuple[str, .
     )
 
 
-def awkward_error(groups: Sequence[Group]) -> AwkwardError:
-    """Return the error for groups of columns, which names them and says how to leave them out."""
+def awkward_error(groups: Sequence[Group], columns: int) -> AwkwardError:
+    """Return the error for groups of columns, which names them and says how to leave them out of all columns."""
+    left = [name for group in groups for name in group.left]
+    every = [name for group in groups for name in (*group.kept, *group.left)]
+    keep, drop = keyword("awkward", "keep-one"), keyword("awkward", "drop")
+    if columns - len(set(left)) < 2:
+        advice = "Without what others determine, fewer than two columns are left: add columns that vary on their own."
+    elif set(every) == set(left):
+        advice = f"Pass {keep} to leave {'it' if len(left) == 1 else 'them'} out."
+    else:
+        both = as_columns(dict.fromkeys(every), NAMED)
+        rest = f", or {drop} to leave out {both}" if columns - len(set(every)) >= 2 else ""
+        advice = f"Pass {keep} to leave out {as_columns(left, NAMED)}{rest}."
+    return AwkwardError(f"{sentences_about(groups)} {advice}", groups)
+
+
+def sentences_about(groups: Sequence[Group]) -> str:
+    """Return what is wrong with groups of columns, without advice.
+
+    >>> sentences_about([Group(CONSTANT, (), ("flat",)), Group(COPIES, ("kg",), ("lb",))])
+    "These columns are constant: 'flat'. Columns are linearly dependent: 'lb' is a copy of 'kg' up to scale."
+    """
     sentences = []
     for kind in dict.fromkeys(group.kind for group in groups):
         of_kind = [group for group in groups if group.kind == kind]
         shown = "; ".join(_described(group) for group in of_kind[:NAMED])
         more = f"; and {counted(len(of_kind) - NAMED, 'group')} more" if len(of_kind) > NAMED else ""
         sentences.append(f"{INTRODUCTIONS[kind]}: {shown}{more}.")
-    left = [name for group in groups for name in group.left]
-    every = [name for group in groups for name in (*group.kept, *group.left)]
-    keep, drop = keyword("awkward", "keep-one"), keyword("awkward", "drop")
-    if set(every) == set(left):
-        advice = f"Pass {keep} to leave {'it' if len(left) == 1 else 'them'} out."
-    else:
-        both = as_columns(dict.fromkeys(every), NAMED)
-        advice = f"Pass {keep} to leave out {as_columns(left, NAMED)}, or {drop} to leave out {both}."
-    return AwkwardError(f"{' '.join(sentences)} {advice}", groups)
+    return " ".join(sentences)
 
 
 def _described(group: Group) -> str:
     left, kept = as_columns(group.left, NAMED), as_columns(group.kept, NAMED)
-    if group.kind == CONSTANT:
+    if not group.kept:
         return left
     verb = "is" if len(group.left) == 1 else "are"
     if group.kind == RANKS:

@@ -243,15 +243,16 @@ def in_standard_units(moments: Moments, correlated: str) -> Moments:
 def refuse_same_ranks(correlation: Floats, names: Names) -> None:
     """Raise if two columns order the rows alike, or in reverse: by ranks one is a copy of the other.
 
-    >>> refuse_same_ranks(np.array([[1.0, -1.0], [-1.0, 1.0]]), ("celsius", "cold"))
+    >>> same = np.array([[1.0, -1.0, 0.1], [-1.0, 1.0, -0.1], [0.1, -0.1, 1.0]])
+    >>> refuse_same_ranks(same, ("celsius", "cold", "rain"))
     Traceback (most recent call last):
         ...
     rfdag.errors.AwkwardError: By ranks, columns are copies of each other: 'cold' orders the rows as 'celsius' does, or
-    in reverse. Pass awkward='keep-one' to leave out 'cold', or awkward='drop' to leave out 'celsius', 'cold'.
+    in reverse. Pass awkward='keep-one' to leave out 'cold'.
     """
     copies = copies_among(correlation, names, RANKS)
     if copies:
-        raise awkward_error(copies)
+        raise awkward_error(copies, len(names))
 
 
 def _of_matrix(correlation: Floats, names: Names, n: int, correlated: str, what: str) -> Moments:

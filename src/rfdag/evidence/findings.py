@@ -46,28 +46,29 @@ def about_sentinels(names: Names, found: Mapping[int, Sequence[Sentinel]]) -> tu
     )
 
 
-def about_numbering(columns: Names) -> tuple[str, ...]:
-    """Return a warning about columns that number the rows.
+def about_numbering(columns: Names, among: int) -> tuple[str, ...]:
+    """Return a warning about columns that number the rows, given how many columns there are in all.
 
-    >>> print(*about_numbering(["patient"]))
+    >>> print(*about_numbering(["patient"], among=5))
     Column 'patient' holds whole numbers that are all different, as row numbers and identifiers are. If it is no
     measurement, drop it: drop=['patient'].
     """
     if not columns:
         return ()
     it, they = ("it", "it is no measurement") if len(columns) == 1 else ("them", "they are no measurements")
+    dropped = f"drop {it}: {keyword('drop', list(columns))}"
     return (
         DataMessage(
             f"{subject_of(columns, 'holds', 'hold')} whole numbers that are all different, as row numbers and "
-            f"identifiers are. If {they}, drop {it}: {keyword('drop', list(columns))}."
+            f"identifiers are. If {they}, {dropped if among - len(columns) >= 2 else f'replace {it} by others'}."
         ),
     )
 
 
-def about_codes(columns: Names) -> tuple[str, ...]:
-    """Return a warning about columns that look like codes of categories.
+def about_codes(columns: Names, among: int) -> tuple[str, ...]:
+    """Return a warning about columns that look like codes of categories, given how many columns there are in all.
 
-    >>> print(*about_codes(["region"]))
+    >>> print(*about_codes(["region"], among=5))
     Column 'region' looks like codes of categories, a few whole numbers without an order, and was taken as an amount. If
     it is, drop it with drop=['region'], replace it by a column of 0 and 1 for each category but one, or, if all columns
     are categories, pass test='g2'.
@@ -77,12 +78,13 @@ def about_codes(columns: Names) -> tuple[str, ...]:
     one = len(columns) == 1
     it, amount = ("it", "was taken as an amount") if one else ("each", "were taken as amounts")
     they = "it is" if one else "they are"
+    enough = among - len(columns) >= 2
+    dropped = f"drop {'it' if one else 'them'} with {keyword('drop', list(columns))}, " if enough else ""
     return (
         DataMessage(
             f"{subject_of(columns, 'looks', 'look')} like codes of categories, a few whole numbers without an order, "
-            f"and {amount}. If {they}, drop {'it' if one else 'them'} with {keyword('drop', list(columns))}, replace "
-            f"{it} by a column of 0 and 1 for each category but one, or, if all columns are categories, pass "
-            f"{keyword('test', 'g2')}."
+            f"and {amount}. If {they}, {dropped}replace {it} by a column of 0 and 1 for each category but one, or, if "
+            f"all columns are categories, pass {keyword('test', 'g2')}."
         ),
     )
 

@@ -57,7 +57,7 @@ def dependence(triangle: Floats, names: Sequence[Hashable]) -> DataError:
     """Return the error that says which columns depend on which others."""
     groups = dependent_among(triangle, names, HOPELESS)
     if groups:
-        return awkward_error(groups)
+        return awkward_error(groups, len(names))
     return DataError(
         "The columns are so nearly dependent that partial correlations would be rounding noise; drop or combine the "
         "most similar columns."

@@ -266,7 +266,7 @@ class Moments(Evidence):
         """Raise if a column is a copy of another up to scale; of other dependence, few rows say nothing."""
         copies = copies_among(self.correlation, self.names)
         if copies:
-            raise awkward_error(copies)
+            raise awkward_error(copies, len(self.names))
 
     def awkward(self) -> tuple[Group, ...]:
         """Return the groups of columns that are copies, also rounded ones; if none, those that others determine."""

@@ -293,8 +293,8 @@ def _noted(names: Sequence[Hashable], found: _Found) -> tuple[str, ...]:
 
     return (
         *findings.about_sentinels(names, found.sentinels),
-        *findings.about_numbering(named(found.numbering)),
-        *findings.about_codes(named(found.codes)),
+        *findings.about_numbering(named(found.numbering), len(names)),
+        *findings.about_codes(named(found.codes), len(names)),
         *findings.about_tails(names, found.heavy, found.shares),
         *findings.about_skewness(named(found.skewed)),
         *findings.about_curvature([(names[pair.column], names[pair.on]) for pair in found.pairs]),

@@ -165,7 +165,7 @@ class _Making:
             if self.copies:
                 copies = equal_columns(values, table.names)
                 if copies:
-                    raise awkward_error(copies)
+                    raise awkward_error(copies, len(table.names))
             found = blocks(self.correlated.for_blocks(values), table.names)
             return found.with_profile(profile_of(values, table.names, self.correlated.kinds))
         if table.weights is None or not self.correlated.weighs:
@@ -215,7 +215,7 @@ def _of_data(open_rows: Callable[[], Table | Stream], policy: str, making: _Maki
     out: dict[Hashable, Column] = {}
 
     def opened() -> Table | Stream:
-        return _without(open_rows(), out)
+        return _without(open_rows(), out, policy)
 
     rows = opened()
     while True:
@@ -230,7 +230,7 @@ def _of_data(open_rows: Callable[[], Table | Stream], policy: str, making: _Maki
             return Gathered(evidence, read_rows.account.plus(out.values()))
         out |= left_out(groups, policy)
         if isinstance(rows, Table):
-            rows = _without(rows, out)
+            rows = _without(rows, out, policy)
         elif rows.repeatable:
             rows = opened()
         else:
@@ -240,15 +240,16 @@ def _of_data(open_rows: Callable[[], Table | Stream], policy: str, making: _Maki
             )
 
 
-def _without(rows: Table | Stream, out: dict[Hashable, Column]) -> Table | Stream:
+def _without(rows: Table | Stream, out: dict[Hashable, Column], policy: str) -> Table | Stream:
     if not out:
         return rows
     places = [at for at, name in enumerate(rows.names) if name not in out]
     if len(places) < 2:
+        kept = f"{keyword('awkward', 'keep-one')}, which leaves out fewer, or " if policy == "drop" else ""
         raise DataError(
             f"Leaving out {counted(len(out), 'column')} ({as_columns(out, 100)}) would leave {len(places)} of "
-            f"{len(places) + len([name for name in rows.names if name in out])}; an order needs two. Pass "
-            f"{keyword('awkward', 'keep-one')}, or data with columns that vary."
+            f"{len(places) + len([name for name in rows.names if name in out])}; an order needs two. Pass {kept}data "
+            "with columns that vary on their own."
         )
     return rows.only(places)
 

@@ -79,11 +79,11 @@ def check_spread(names: Sequence[Hashable], lowest: NDArray[Any], highest: NDArr
         ...
     rfdag.errors.AwkwardError: Column 'b' varies too little for its mean: around 1e+06 its standard deviation is 1e-10,
     and neighbouring numbers of this precision are 1.2e-10 apart. Subtract the mean where the numbers still have their
-    digits, before they are stored or rounded, or leave it out with awkward='keep-one'.
+    digits, before they are stored or rounded.
     """
     constant = lowest == highest
     if constant.any():
-        raise awkward_error([Group(CONSTANT, (), (name,)) for name in _chosen(names, constant)])
+        raise awkward_error([Group(CONSTANT, (), (name,)) for name in _chosen(names, constant)], len(names))
     if lowest.dtype.kind != "f":
         return
     steps = np.spacing(np.maximum(np.abs(lowest), np.abs(highest)))
@@ -101,8 +101,12 @@ def check_spread(names: Sequence[Hashable], lowest: NDArray[Any], highest: NDArr
             f"{column.capitalize() if column.startswith('column ') else f'Column {column}'} varies too little for its "
             f"mean{more}: around {lowest[at]:.6g} its standard deviation is {deviations[at]:.2g}, and neighbouring "
             f"numbers of this precision are {steps[at]:.2g} apart. Subtract the mean where the numbers still have "
-            f"their digits, before they are stored or rounded, or leave {'it' if not others else 'them'} out with "
-            f"{keyword('awkward', 'keep-one')}.",
+            f"their digits, before they are stored or rounded"
+            + (
+                f", or leave {'them' if others else 'it'} out with {keyword('awkward', 'keep-one')}."
+                if len(names) - len(blurred_names) >= 2
+                else "."
+            ),
             [Group(BLURRED, (), (name,)) for name in blurred_names],
         )
 

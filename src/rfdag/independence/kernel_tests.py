@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincc
 
-from rfdag.errors import DataError, keyword
+from rfdag.errors import DataError, Message, keyword
 from rfdag.runtime.memory import available_memory
+from rfdag.wording import alternatives
 
 Floats = NDArray[np.float64]
 
@@ -171,9 +172,12 @@ def _require_causal_learn(name: str) -> None:
     try:
         import causallearn  # noqa: F401
     except ImportError as problem:
+        others = alternatives([keyword("test", other) for other in ("fisher-z", "hsic", "g2")])
         raise ImportError(
-            f'test="{name}" is a test of causal-learn, which is not installed. Install it: pip install '
-            '"rfdag[causal-learn]". Without it there are "fisher-z", "hsic" and "g2".'
+            Message(
+                f"{keyword('test', name)} is a test of causal-learn, which is not installed. Install it: pip install "
+                f"'rfdag[causal-learn]'. Without it use {others}."
+            )
         ) from problem
 
 

@@ -73,7 +73,7 @@ def read_tests(
     if len(constant):
         groups = [Group(CONSTANT, (), (table.names[at],)) for at in constant]
         if form is None or form.awkward == "error":
-            raise awkward_error(groups)
+            raise awkward_error(groups, len(table.names))
         out = left_out(groups, form.awkward)
         table = table.only([at for at, name in enumerate(table.names) if name not in out])
         check_columns(table.names)

@@ -131,7 +131,7 @@ def check_complete(
 ) -> None:
     """Raise if columns have missing or infinite values, given how many of each, and how many rows miss any if known.
 
-    >>> check_complete(["age", "bmi"], [0, 19], rows=19)
+    >>> check_complete(["age", "bmi", "sex"], [0, 19, 0], rows=19)
     Traceback (most recent call last):
         ...
     rfdag.errors.DataError: Column 'bmi' has 19 missing values (NaN). Drop these rows with missing='drop', or the column
@@ -147,9 +147,11 @@ def check_complete(
     if sentences:
         concerned = list(dict.fromkeys([*absent, *unbounded]))
         columns = "the column" if len(concerned) == 1 else "these columns"
+        enough = len(names) - len(concerned) >= 2
         raise DataError(
-            f"{' '.join(sentences)} Drop these rows with {keyword('missing', 'drop')}, or {columns} with "
-            f"{keyword('drop', concerned)}, or fill the values in first."
+            f"{' '.join(sentences)} Drop these rows with {keyword('missing', 'drop')}, "
+            + (f"or {columns} with {keyword('drop', concerned)}, " if enough else "")
+            + "or fill the values in first."
         )
 
 

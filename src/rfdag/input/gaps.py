@@ -41,6 +41,10 @@ def check_enough_left(names: Sequence[Hashable], gaps: NDArray[np.int64], droppe
     worst = [names[int(at)] for at in np.argsort(-gaps, kind="stable") if gaps[int(at)]][:5]
     each = ", ".join(f"{int(gaps[list(names).index(name)])} in {as_column(name)}" for name in worst)
     raise DataError(
-        f"{counted(left, 'row')} of {left + dropped} would be left without missing or infinite values ({each}). Leave "
-        f"out columns with many of them first, as with {keyword('drop', worst[:1])}, or fill the values in."
+        f"{counted(left, 'row')} of {left + dropped} would be left without missing or infinite values ({each}). "
+        + (
+            f"Leave out columns with many of them first, as with {keyword('drop', worst[:1])}, or fill the values in."
+            if len(names) > 2
+            else "Fill the values in first."
+        )
     )

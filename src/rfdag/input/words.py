@@ -104,9 +104,11 @@ def not_numbers(where: str, words: Mapping[Hashable, Words], usable: int) -> Dat
     marks = tuple(dict.fromkeys(mark for each in mixed.values() for mark in each.examples))
     if len(marks) > FEW_WORDS or any(each.others for each in mixed.values()):
         mixed, marks = {}, ()
-    comma = next((each.examples[0] for each in words.values() if each.examples and _are_commas(each.examples)), None)
+    comma = next((each for each in words.values() if each.examples and _are_commas(each.examples)), None)
     if comma is not None:
-        cures.append(f"If {comma!r} is a number with a decimal comma, pass {keyword('decimal', ',')}.")
+        # Where a cell is, is known of text files alone; other tables were written by other means.
+        option = f", or pass {keyword('decimal', ',')} if all columns are written so" if comma.place else ""
+        cures.append(f"If {comma.examples[0]!r} is a number with a decimal comma, replace it by a point{option}.")
     spoilt = [name for name in words if name not in mixed]
     if spoilt and usable + len(mixed) >= 2:
         cures.append(

@@ -109,7 +109,8 @@ class Blocks(Evidence):
         """
         if isinstance(getattr(method, "penalty", None), tuple):
             raise OptionError(
-                f"Blocks would each choose another penalty; pass a single one, or {keyword('blocks', False)}."
+                f"Blocks would each choose another {keyword('penalty')}; pass a single one, or "
+                f"{keyword('blocks', False)}."
             )
         constraints = run.constraints
         blocks = find_blocks(
