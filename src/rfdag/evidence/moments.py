@@ -254,6 +254,10 @@ class Moments(Evidence):
         np.fill_diagonal(correlation, 1.0)
         return correlation
 
+    def correlations_of(self, variables: slice) -> Floats:
+        """Return some rows of the correlation matrix."""
+        return self.factor[:, variables].T @ self.factor
+
     @property
     def variances(self) -> Floats:
         """Variances of the variables: maximum-likelihood estimates from data, those of the matrix given otherwise."""
@@ -264,13 +268,13 @@ class Moments(Evidence):
 
     def refuse_copies(self) -> None:
         """Raise if a column is a copy of another up to scale; of other dependence, few rows say nothing."""
-        copies = copies_among(self.correlation, self.names)
+        copies = copies_among(self.correlations_of, self.names)
         if copies:
             raise awkward_error(copies)
 
     def awkward(self) -> tuple[Group, ...]:
         """Return the groups of columns that are copies, also rounded ones; if none, those that others determine."""
-        copies = copies_among(self.correlation, self.names, distance=ROUNDED_COPY)
+        copies = copies_among(self.correlations_of, self.names, distance=ROUNDED_COPY)
         if copies or len(self.factor) < len(self.names):
             return copies
         triangle = triangle_of(self.factor)
@@ -372,7 +376,7 @@ class Moments(Evidence):
         if self.n_samples is None:
             return about_exact_input(self.condition(), self.tolerance)
         few = () if self.n_samples >= FEWEST_ROWS else (too_few_rows(self.n_samples),)
-        copies = about_copies(self.correlation, self.names) if self.kind == "data" else ()
+        copies = about_copies(self.correlations_of, self.names) if self.kind == "data" else ()
         return (*few, *about_dependence(self.condition()), *copies)
 
     def regressions(self, dag: NDArray[np.int8]) -> Regressions:
