@@ -127,7 +127,9 @@ def _split(factor: Floats, tolerance: float) -> tuple[list[int], list[int]]:
         found: list[int] = []
         for at in range(len(kept)):
             # The direction that a dependent column adds is noise: what points there is new for the columns after it.
-            rest = np.linalg.norm(r[[*found, at], at]) if at < len(r) else np.linalg.norm(r[found, at])
+            # With fewer rows than columns the last columns add none.
+            new = [row for row in (*found, at) if row < len(r)]
+            rest = np.linalg.norm(r[new, at])
             if rest <= tolerance * np.linalg.norm(r[:, at]):
                 found.append(at)
         if not found:
