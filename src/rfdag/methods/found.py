@@ -17,6 +17,7 @@ from rfdag.precision.estimator import UsedEstimator
 
 INTERRUPTED = "The search was interrupted; this is the best order found until then."
 OUT_OF_TIME = "The time limit ended the search; this is the best order found until then."
+UNSCORED = "Time did not allow to choose parents by BIC: those of the DAG are the ones that tests choose."
 CUT_SHORT = "The covered-edge search ended before it had seen all DAGs; a sparser one may exist."
 
 
