@@ -47,6 +47,7 @@ from rfdag.evidence.spread import check_spread, origins_and_units, shifted
 from rfdag.evidence.summary import Summary
 from rfdag.input.checks import checked_names
 from rfdag.input.columns import Column
+from rfdag.runtime.threads import blas_threads_for
 
 Floats = NDArray[np.float64]
 
@@ -138,15 +139,16 @@ class Moments(Evidence):
         pieces = [slice(start, start + step) for start in range(0, n, step)]
         means = sum((shifted(values[piece], origins) / units).sum(axis=0) for piece in pieces) / n
         rows = RowFactor(p)
-        for piece in pieces:
+        with blas_threads_for(n * p * p):
+            for piece in pieces:
 
-            def write(room: Floats, piece: slice = piece) -> None:
-                np.divide(shifted(values[piece], origins), units, out=room)
-                room -= means
+                def write(room: Floats, piece: slice = piece) -> None:
+                    np.divide(shifted(values[piece], origins), units, out=room)
+                    room -= means
 
-            rows.add_written(len(values[piece]), write)
-            if len(pieces) > 1:
-                report(min(piece.stop / n, 1.0))
+                rows.add_written(len(values[piece]), write)
+                if len(pieces) > 1:
+                    report(min(piece.stop / n, 1.0))
         look = Look(values) if looked_at else None
         return cls._of_rows(names, n, rows.factor, means, units, origins, (lowest, highest), look)
 
