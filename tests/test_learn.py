@@ -154,7 +154,10 @@ def test_exhausted_variances_are_reported():
     generator = np.random.default_rng(1)
     rows = generator.normal(size=(300, 4))
     rows[:, 3] = rows[:, 0] + 3e-7 * rows[:, 3]
-    with pytest.warns(rfdag.errors.NumericalWarning, match="explain all of the variance, up to rounding"):
+    with (
+        pytest.warns(rfdag.errors.NumericalWarning, match="explain all of the variance, up to rounding"),
+        pytest.warns(rfdag.errors.DataWarning, match="'d' is nearly a copy of 'a'"),
+    ):
         found = rfdag.learn(rows, names=list("abcd"))
     assert "'a'" in found.warnings[0] or "'d'" in found.warnings[0]
 

@@ -46,6 +46,7 @@ class Extra(NamedTuple):
 EXTRAS = {
     "pandas": Extra("result.to_frame(), which gives pandas frames", {"pandas": "pandas"}),
     "polars": Extra("polars frames, in and out", {"polars": "polars"}),
+    "excel": Extra("Excel files", {"openpyxl": "openpyxl"}),
     "parquet": Extra("Parquet and Feather files, Arrow tables", {"pyarrow": "pyarrow"}),
     "dask": Extra("Dask collections and clusters", {"dask": "dask", "distributed": "distributed"}),
     "plots": Extra("result.plot(), figures of rfdag reproduce", {"matplotlib": "matplotlib"}),

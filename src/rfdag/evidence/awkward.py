@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,9 @@ COPY = 1e-12
 
 ROUNDED_COPY = 5e-5
 """The same for copies that were rounded, which can be told apart: they differ by less than 1 % of their deviation."""
+
+ROWS_AT_ONCE = 64
+"""Rows of a correlation matrix that are looked at together, so that no other matrix as large is made."""
 
 NAMED = 100
 """Columns, and groups of them, that a message names; an error holds all of them in ``groups``."""
@@ -39,20 +42,28 @@ INTRODUCTIONS = {
 
 
 def copies_among(
-    correlation: Floats, names: Sequence[Hashable], kind: str = COPIES, distance: float = COPY
+    correlation: Floats | Callable[[slice], Floats],
+    names: Sequence[Hashable],
+    kind: str = COPIES,
+    distance: float = COPY,
 ) -> tuple[Group, ...]:
     """Return the groups of columns that are copies of each other, given their correlations; the first of each stays.
+
+    Correlations are a matrix, or what returns some of its rows.
 
     >>> copies_among(np.array([[1.0, 0.2, -1.0], [0.2, 1.0, -0.2], [-1.0, -0.2, 1.0]]), ["a", "b", "c"])
     (Group(kind='copies', kept=('a',), left=('c',)),)
     """
-    alike = np.triu(np.abs(correlation) > 1 - distance, 1)
+    rows_of = correlation if callable(correlation) else correlation.__getitem__
     groups: dict[int, list[int]] = {}
     seen: set[int] = set()
-    for i in np.flatnonzero(alike.any(axis=1)).tolist():
-        if i not in seen:
-            groups[i] = np.flatnonzero(alike[i]).tolist()
-            seen.update(groups[i])
+    for start in range(0, len(names), ROWS_AT_ONCE):
+        rows = slice(start, min(start + ROWS_AT_ONCE, len(names)))
+        alike = np.triu(np.abs(rows_of(rows)) > 1 - distance, start + 1)
+        for i in np.flatnonzero(alike.any(axis=1)).tolist():
+            if start + i not in seen:
+                groups[start + i] = np.flatnonzero(alike[i]).tolist()
+                seen.update(groups[start + i])
     return tuple(Group(kind, (names[i],), tuple(names[j] for j in copies)) for i, copies in groups.items())
 
 
@@ -117,7 +128,9 @@ def _split(factor: Floats, tolerance: float) -> tuple[list[int], list[int]]:
         found: list[int] = []
         for at in range(len(kept)):
             # The direction that a dependent column adds is noise: what points there is new for the columns after it.
-            rest = np.linalg.norm(r[[*found, at], at]) if at < len(r) else np.linalg.norm(r[found, at])
+            # With fewer rows than columns the last columns add none.
+            new = [row for row in (*found, at) if row < len(r)]
+            rest = np.linalg.norm(r[new, at])
             if rest <= tolerance * np.linalg.norm(r[:, at]):
                 found.append(at)
         if not found:
@@ -126,7 +139,7 @@ def _split(factor: Floats, tolerance: float) -> tuple[list[int], list[int]]:
         kept = [place for at, place in enumerate(kept) if at not in set(found)]
 
 
-def about_copies(correlation: Floats, names: Sequence[Hashable]) -> tuple[str, ...]:
+def about_copies(correlation: Floats | Callable[[slice], Floats], names: Sequence[Hashable]) -> tuple[str, ...]:
     """Return a warning about columns that are copies of others but for rounding, if there are any.
 
     >>> print(*about_copies(np.array([[1.0, 0.99999], [0.99999, 1.0]]), ["kg", "lb"]))

@@ -47,6 +47,7 @@ from rfdag.evidence.spread import check_spread, origins_and_units, shifted
 from rfdag.evidence.summary import Summary
 from rfdag.input.checks import checked_names
 from rfdag.input.columns import Column
+from rfdag.runtime.threads import blas_threads_for
 
 Floats = NDArray[np.float64]
 
@@ -138,15 +139,16 @@ class Moments(Evidence):
         pieces = [slice(start, start + step) for start in range(0, n, step)]
         means = sum((shifted(values[piece], origins) / units).sum(axis=0) for piece in pieces) / n
         rows = RowFactor(p)
-        for piece in pieces:
+        with blas_threads_for(n * p * p):
+            for piece in pieces:
 
-            def write(room: Floats, piece: slice = piece) -> None:
-                np.divide(shifted(values[piece], origins), units, out=room)
-                room -= means
+                def write(room: Floats, piece: slice = piece) -> None:
+                    np.divide(shifted(values[piece], origins), units, out=room)
+                    room -= means
 
-            rows.add_written(len(values[piece]), write)
-            if len(pieces) > 1:
-                report(min(piece.stop / n, 1.0))
+                rows.add_written(len(values[piece]), write)
+                if len(pieces) > 1:
+                    report(min(piece.stop / n, 1.0))
         look = Look(values) if looked_at else None
         return cls._of_rows(names, n, rows.factor, means, units, origins, (lowest, highest), look)
 
@@ -254,6 +256,10 @@ class Moments(Evidence):
         np.fill_diagonal(correlation, 1.0)
         return correlation
 
+    def correlations_of(self, variables: slice) -> Floats:
+        """Return some rows of the correlation matrix."""
+        return self.factor[:, variables].T @ self.factor
+
     @property
     def variances(self) -> Floats:
         """Variances of the variables: maximum-likelihood estimates from data, those of the matrix given otherwise."""
@@ -264,13 +270,13 @@ class Moments(Evidence):
 
     def refuse_copies(self) -> None:
         """Raise if a column is a copy of another up to scale; of other dependence, few rows say nothing."""
-        copies = copies_among(self.correlation, self.names)
+        copies = copies_among(self.correlations_of, self.names)
         if copies:
             raise awkward_error(copies, len(self.names))
 
     def awkward(self) -> tuple[Group, ...]:
         """Return the groups of columns that are copies, also rounded ones; if none, those that others determine."""
-        copies = copies_among(self.correlation, self.names, distance=ROUNDED_COPY)
+        copies = copies_among(self.correlations_of, self.names, distance=ROUNDED_COPY)
         if copies or len(self.factor) < len(self.names):
             return copies
         triangle = triangle_of(self.factor)
@@ -372,7 +378,7 @@ class Moments(Evidence):
         if self.n_samples is None:
             return about_exact_input(self.condition(), self.tolerance)
         few = () if self.n_samples >= FEWEST_ROWS else (too_few_rows(self.n_samples),)
-        copies = about_copies(self.correlation, self.names) if self.kind == "data" else ()
+        copies = about_copies(self.correlations_of, self.names) if self.kind == "data" else ()
         return (*few, *about_dependence(self.condition()), *copies)
 
     def regressions(self, dag: NDArray[np.int8]) -> Regressions:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,8 +88,9 @@ class Stream(Protocol):
         """
 
 
-class Table(NamedTuple):
-    """Numbers with a name for each column.
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Numbers with a name for each column; ``values, names = table`` takes it apart.
 
     A table is a stream as well, all of which is in memory.
 
@@ -104,16 +105,24 @@ class Table(NamedTuple):
 
     values: NDArray[Any]
     names: tuple[Hashable, ...]
-    words: Mapping[int, Words] = MappingProxyType({})
+    words: Mapping[int, Words] = field(default_factory=dict)
     """The columns that are not numbers, by their places, with what they hold; their values are NaN."""
     weights: Floats | None = None
     """How often each row counts; None where each counts once."""
-    account: Account = Account()
+    account: Account = field(default_factory=Account)
     """What was done to the input so far."""
     labels: tuple[str, ...] | None = None
     """Names of the rows, where the input has them in a column without a name or in an index."""
     origin: str = "The table"
     """What the rows come from, as the subject of a sentence."""
+
+    def __iter__(self) -> Iterator[Any]:
+        yield self.values
+        yield self.names
+
+    def _replace(self, **changes: Any) -> Table:
+        """Return the table with other fields, as named tuples do."""
+        return replace(self, **changes)
 
     @property
     def weighted(self) -> bool:

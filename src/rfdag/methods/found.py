@@ -18,6 +18,7 @@ from rfdag.precision.estimator import UsedEstimator
 
 INTERRUPTED = Message("The search was interrupted; this is the best order found until then.")
 OUT_OF_TIME = Message("The time limit ended the search; this is the best order found until then.")
+UNSCORED = Message("Time did not allow to choose parents by BIC: those of the DAG are the ones that tests choose.")
 CUT_SHORT = Message("The covered-edge search ended before it had seen all DAGs; a sparser one may exist.")
 
 

@@ -13,7 +13,7 @@ from rfdag.errors import OptionError, keyword
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.moments import sample_of
 from rfdag.graphs.dag import Graph
-from rfdag.methods.found import INTERRUPTED, Found
+from rfdag.methods.found import INTERRUPTED, UNSCORED, Found
 from rfdag.methods.method import Method
 from rfdag.methods.run import Run
 from rfdag.options import option, options
@@ -24,7 +24,7 @@ from rfdag.orders.reinsertion import descend
 from rfdag.orders.restarts import iterate
 from rfdag.orders.scores import ScoredOrder, price_of_edge
 from rfdag.precision.estimation import Estimation
-from rfdag.runtime.deadline import Deadline
+from rfdag.runtime.deadline import Deadline, OutOfTime
 
 DENSE = ("rows", "matrices")
 
@@ -133,7 +133,7 @@ class Judged(Method):
         """Return an order with its parents chosen by BIC, starting from ``parents``."""
         moments, rows = sample_of(evidence)
         gamma = self.starting_gamma(rows, len(moments.names), run.estimation)
-        return ScoredOrder(moments.local(), order, self.price, gamma, parents, run.constraints)
+        return ScoredOrder(moments.local(), order, self.price, gamma, parents, run.constraints, run.limit.require)
 
     def compared(self, found: Found, orders: Mapping[float, ScoredOrder], *, interrupted: bool = False) -> Found:
         """Return the best of the orders by penalty."""
@@ -212,8 +212,11 @@ class Refinable(Judged):
             return found
         refinement = _Refinement(self, evidence, run, found.interrupted)
         # The thresholded DAG is a good start for a refinement; an order that is only scored starts from scratch.
-        start = found.scored or self.scored(found.order, evidence, run, found.dag if self.refining else None)
-        orders = follow_path(refinement(start), self.penalties, self.searched, refinement, run.deadline.passed)
+        try:
+            start = found.scored or self.scored(found.order, evidence, run, found.dag if self.refining else None)
+        except OutOfTime:
+            return replace(found, warnings=(*found.warnings, UNSCORED))
+        orders = follow_path(refinement(start), self.penalties, self.searched, refinement, run.deadline.require)
         if self.refining and self.gamma == "auto" and len(self.penalties) == 1:
             orders = {self.price: refinement.without_noise(orders[self.price])}
         return self.compared(found, orders, interrupted=refinement.interrupted)
@@ -246,7 +249,11 @@ class _Refinement:
             return scored
         if not noise_at_the_margin(moments, scored.dag, price, required):
             return scored
-        return self._descended(scored.at_price(self._method.price, tuning.MARGIN_GAMMA), 0)
+        try:
+            dearer = scored.at_price(self._method.price, tuning.MARGIN_GAMMA, self._run.deadline.require)
+        except OutOfTime:
+            return scored
+        return self._descended(dearer, 0)
 
     def _descended(
         self, scored: ScoredOrder, restarts: int | Literal["auto"], until: Deadline | None = None

@@ -17,7 +17,7 @@ from rfdag.options import Options, option, options
 from rfdag.orders import tuning
 from rfdag.precision.estimation import Estimation
 from rfdag.runtime.compilation import announce
-from rfdag.runtime.threads import one_blas_thread
+from rfdag.runtime.threads import blas_threads_for, one_blas_thread
 
 UNMET = {
     "matrices": "this needs dense matrices, and sparse input is eliminated once, by counts. Leave it out, or pass "
@@ -155,13 +155,17 @@ class Method(Options):
         # Once the order is replayed, refinement has the time that was kept for this.
         refining = self._in_time(evidence, run, replayed=True)
         run = self._in_time(evidence, run)
-        evidence = run.estimated(evidence, self)
+        columns = len(evidence.names)
+        with blas_threads_for(float(columns) ** 3):
+            evidence = run.estimated(evidence, self)
         # An estimate, as much as an exact precision matrix, is there already.
         inverts = getattr(evidence, "partial", evidence) is None
-        inverting = seconds_of_inverse(len(evidence.names), run.threads) if inverts else 0.0
+        inverting = seconds_of_inverse(columns, run.threads) if inverts else 0.0
         run.limit.require_room(inverting)
-        with run.bar.expecting(inverting):
+        with run.bar.expecting(inverting), blas_threads_for(float(columns) ** 3):
             engine = evidence.engine(alpha=self.alpha, pairs=self.scope, threads=run.threads)
+        if hasattr(engine, "check"):
+            engine.check = run.limit.require
         run.clock.lap("precision")
         with one_blas_thread():
             found = self.find(evidence, engine, run)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rfdag.errors import TimeLimitError, keyword
-from rfdag.methods.pace import ESTIMATING, READING, seconds_of_finishing, until_order
+from rfdag.methods.pace import ELIMINATING, ESTIMATING, READING, seconds_of_finishing, until_order
 from rfdag.methods.preflight import spoken
 from rfdag.methods.settings import Settings
 from rfdag.orders import tuning
@@ -66,6 +66,9 @@ class Schedule:
         if label in stages:
             names = list(stages)
             at = names.index(label)
+            if label != ELIMINATING or share <= tuning.LEAST_SHARE_TO_GO_BY:
+                # How dense the graph is shows in the search alone.
+                stages[ELIMINATING] *= tuning.TIMES_LONGER_IF_DENSE
             before, after = (sum(stages[name] for name in part) for part in (names[:at], names[at + 1 :]))
             pace = self._pace(before - stages[READING] + share * stages[label]) if at else 1.0
             here = max(needed - elapsed + so_far, pace * stages[label])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from rfdag.orders import tuning
 from rfdag.orders.scores import ScoredOrder
+from rfdag.runtime.deadline import OutOfTime
 
 
 @dataclass(frozen=True)
@@ -30,18 +31,22 @@ def follow_path(
     penalties: Sequence[float],
     at: int,
     polish: Callable[[ScoredOrder], ScoredOrder],
-    over: Callable[[], bool] = lambda: False,
+    check: Callable[[], None] = lambda: None,
 ) -> dict[float, ScoredOrder]:
-    """Return an order by penalty, each polished from the order of the penalty next to it, until it is ``over``.
+    """Return an order by penalty, each polished from the order of the penalty next to it.
 
-    ``start`` is the order found for ``penalties[at]``; larger and smaller penalties follow from there.
+    ``start`` is the order found for ``penalties[at]``; larger and smaller penalties follow from there, until ``check``
+    raises `OutOfTime`.
     """
     found = {at: start}
     for place in (*range(at + 1, len(penalties)), *range(at - 1, -1, -1)):
-        if over():
-            break
         beside = found[place - 1 if place > at else place + 1]
-        found[place] = polish(beside.at_price(penalties[place], beside.gamma))
+        try:
+            check()
+            other = beside.at_price(penalties[place], beside.gamma, check)
+        except OutOfTime:
+            break
+        found[place] = polish(other)
     return {penalties[place]: found[place] for place in sorted(found)}
 
 

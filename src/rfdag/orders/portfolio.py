@@ -7,7 +7,7 @@ import math
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -209,9 +209,9 @@ class _Task:
             constraints=self.constraints,
         )
 
-    def scored(self, order: Integers) -> ScoredOrder:
+    def scored(self, order: Integers, check: Callable[[], None]) -> ScoredOrder:
         """Return an order with its parents and its BIC."""
-        return ScoredOrder(self.moments, order, self.penalty, self.gamma, constraints=self.constraints)
+        return ScoredOrder(self.moments, order, self.penalty, self.gamma, constraints=self.constraints, check=check)
 
 
 @dataclass(frozen=True)
@@ -296,13 +296,12 @@ class _Portfolio:
 
         try:
             orders = self._task.beam(setting, width, threads).search(watch).orders
+            scored = self._task.scored(orders[0], self._require_time)
         except _Stopped:
             return None
-        scored = self._task.scored(orders[0])
-        for other in orders[1 : tuning.ORDERS_SCORED_PER_BEAM]:
-            if self._patient.passed():
-                break
-            scored = min(scored, self._task.scored(other), key=_total)
+        with suppress(OutOfTime):
+            for other in orders[1 : tuning.ORDERS_SCORED_PER_BEAM]:
+                scored = min(scored, self._task.scored(other, self._patient.require), key=_total)
         trial = _Trial(setting, scored.order.copy(), _total(scored), scored)
         self.finished.append(trial)
         if self._task.refine_each:

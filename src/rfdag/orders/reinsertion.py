@@ -9,7 +9,7 @@ import numpy as np
 
 from rfdag.orders import tuning
 from rfdag.orders.scores import ScoredOrder
-from rfdag.runtime.deadline import Deadline
+from rfdag.runtime.deadline import Deadline, OutOfTime
 
 ROUNDING = 1e-9
 """Share of a score below which a difference is rounding."""
@@ -32,7 +32,8 @@ def descend(
     p = len(scored.order)
     moves = 0
     least = math.inf
-    at_once = tuning.REINSERTIONS_BETWEEN_LOOKS
+    # On a dense graph a single reinsertion takes long.
+    at_once = tuning.REINSERTIONS_BETWEEN_LOOKS if deadline.moment is None else 1
     while not scored.settled:
         waiting = generator.permutation(scored.stale)
         moved = 0
@@ -42,7 +43,11 @@ def descend(
             moved += scored.reinsert_stale(waiting[first : first + at_once])
             report(1 - len(scored.stale) / p)
         moves += moved
-        if not moved and not scored.renew():
+        try:
+            renewed = 0 if moved else scored.renew(deadline.require)
+        except OutOfTime:
+            return moves
+        if not moved and not renewed:
             scored.settled = len(waiting) == p
             if not thorough:
                 break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from typing import Any, Self
 
 import numpy as np
@@ -14,10 +15,14 @@ from rfdag.errors import Message, as_columns
 from rfdag.evidence.local import GroupedMoments, LocalMoments
 from rfdag.knowledge.constraints import FORBIDDEN, REQUIRED, Constraints
 from rfdag.orders.kernels import exact, fits, moves
+from rfdag.runtime.deadline import OutOfTime
 from rfdag.wording import counted
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+AT_ONCE = 16
+"""Variables whose parents are chosen between two looks at the time; changes no answer."""
 
 
 class ScoredOrder:
@@ -37,6 +42,8 @@ class ScoredOrder:
         DAG to start choosing parents from; edges against the order are left out.
     constraints
         Which variables may and must be parents of which, and which must precede which; the given order obeys them.
+    check
+        Called again and again while parents are chosen, which takes long on dense graphs; may raise `OutOfTime`.
 
     Attributes
     ----------
@@ -56,6 +63,7 @@ class ScoredOrder:
         gamma: float = 0.0,
         parents: NDArray[np.int8] | None = None,
         constraints: Constraints | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         p = moments.size
         self.moments = moments
@@ -88,8 +96,13 @@ class ScoredOrder:
             self._state.parents[child, : len(given)] = given
             self._state.counts[child] = len(given)
         self.settled = False
-        fits.score_order(self._local, self._price, self._state, self._work)
-        self.renew()
+        self._state.place[self._state.order] = np.arange(p)
+        for first in range(0, p, AT_ONCE):
+            check()
+            fits.score_some(self._local, self._price, first, min(first + AT_ONCE, p), self._state, self._work)
+        # Parents that were not renewed are parents all the same.
+        with suppress(OutOfTime):
+            self.renew(check)
 
     @property
     def order(self) -> Integers:
@@ -149,9 +162,9 @@ class ScoredOrder:
         twin._work = _workspace(len(self.order), int(self.most_parents.max()))
         return twin
 
-    def at_price(self, penalty: float, gamma: float) -> ScoredOrder:
+    def at_price(self, penalty: float, gamma: float, check: Callable[[], None] = lambda: None) -> ScoredOrder:
         """Return the same order with parents chosen at another price of an edge, starting from those it has."""
-        return ScoredOrder(self.moments, self.order, penalty, gamma, self.dag, self.constraints)
+        return ScoredOrder(self.moments, self.order, penalty, gamma, self.dag, self.constraints, check)
 
     def reinsert(self, variable: int) -> float:
         """Put a variable where it lowers the score most; return the change, 0 when it stays."""
@@ -165,13 +178,22 @@ class ScoredOrder:
         self.settled &= moved == 0
         return moved
 
-    def renew(self) -> int:
-        """Choose parents anew from all predecessors where that is better; return how many variables it changed."""
+    def renew(self, check: Callable[[], None] = lambda: None) -> int:
+        """Choose parents anew from all predecessors where that is better; return how many variables it changed.
+
+        ``check`` is called again and again; if it raises, the order stays as far as it was renewed.
+        """
         changed = 0
         for number, matrix in enumerate(self._local.matrices):
             inverse = _inverse_factor(matrix[np.ix_(self.order, self.order)])
-            changed += fits.renew(self._local, number, inverse, self._price, self._state, self._work)
-        self.settled &= changed == 0
+            sizes = np.zeros(len(inverse))
+            for first in range(0, len(inverse), AT_ONCE):
+                check()
+                places = first, min(first + AT_ONCE, len(inverse))
+                changed += fits.renew(
+                    self._local, number, inverse, self._price, *places, sizes, self._state, self._work
+                )
+                self.settled &= changed == 0
         return changed
 
     def move(self, at: int, to: int, *, force: bool = False) -> float:

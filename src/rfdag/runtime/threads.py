@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from numbers import Integral
 from typing import TypeVar
@@ -15,6 +15,9 @@ from threadpoolctl import ThreadpoolController
 from rfdag.errors import OptionError, keyword
 
 T = TypeVar("T")
+
+MOST_STEPS_FOR_ONE_THREAD = 2e10
+"""Multiplications of a decomposition up to which one thread does it in a second or two."""
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -45,6 +48,15 @@ def _libraries() -> ThreadpoolController:
 def one_blas_thread() -> AbstractContextManager[object]:
     """Restrict BLAS and LAPACK to the calling thread, where our own threads share the work."""
     return _libraries().limit(limits=1, user_api="blas")
+
+
+def blas_threads_for(steps: float) -> AbstractContextManager[object]:
+    """Restrict BLAS and LAPACK to the calling thread unless a decomposition takes it more than a second or two.
+
+    On a busy machine their threads wait for each other: what takes a tenth of a second alone then takes ten. ``steps``
+    are its multiplications, to an order of magnitude: n p² for the moments of n rows, p³ for an inverse.
+    """
+    return one_blas_thread() if steps <= MOST_STEPS_FOR_ONE_THREAD else nullcontext()
 
 
 def share(work: Callable[[int, int], T], threads: int) -> list[T]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal, Self
+from collections.abc import Callable, Iterator
+from typing import Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,16 @@ from rfdag.runtime.threads import share
 
 Floats = NDArray[np.float64]
 Pairs = Literal["all", "neighbours"]
+T = TypeVar("T")
 
 DRIFT = 1e-11
 """Accumulated rounding error after which K is recomputed: each step adds eps / (1 − K²) for its strongest pair."""
 
 WORTH_SHARING = 100_000
 """Inner steps of a kernel (blocks or pairs) below which using threads costs more than it saves."""
+
+AT_ONCE = 2_000_000
+"""Inner steps after which scoring returns to Python."""
 
 
 class DenseEngine:
@@ -68,6 +72,8 @@ class DenseEngine:
         self._threads = threads
         self._recompute = recompute
         self.settled = settled
+        self.check: Callable[[], None] = lambda: None
+        """Called again and again while candidates are scored; may raise."""
         self._removals: Integers | None = None
         self._drift = 0.0
         self._margin = np.inf
@@ -255,11 +261,25 @@ class DenseEngine:
         def work(first: int, step: int) -> None:
             kernels.neighbour_scores(self._K, v, tau, tau_after, first, step, removals, fills)
 
-        share(work, self._threads_for(int((self.degrees() ** 2).sum())))
+        steps = int((self.degrees() ** 2).sum())
+        for piece in self._pieces(work, steps):
+            share(piece, self._threads_for(steps))
         return removals, fills
 
     def _sum(self, work: Callable[[int, int], Integers], steps: int) -> Integers:
-        return np.sum(share(work, self._threads_for(steps)), axis=0)
+        threads = self._threads_for(steps)
+        return np.sum([part for piece in self._pieces(work, steps) for part in share(piece, threads)], axis=0)
+
+    def _pieces(self, work: Callable[[int, int], T], steps: int) -> Iterator[Callable[[int, int], T]]:
+        """Yield the work in pieces of a tenth of a second or so: on dense graphs all of it takes seconds."""
+        count = 1 + steps // AT_ONCE
+        for piece in range(count):
+            self.check()
+
+            def some(first: int, step: int, piece: int = piece) -> T:
+                return work(first + step * piece, step * count)
+
+            yield some
 
     def _threads_for(self, steps: int) -> int:
         return self._threads if steps >= WORTH_SHARING else 1

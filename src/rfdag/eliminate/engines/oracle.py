@@ -8,6 +8,7 @@ floating point, there are no rounding errors and no tolerance.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Self
 
 import numpy as np
@@ -19,6 +20,9 @@ from rfdag.runtime.threads import share
 
 WORTH_SHARING = 100_000
 """Pairs to test below which using threads costs more than it saves."""
+
+AT_ONCE = 2_000_000
+"""Pairs to test after which scoring returns to Python."""
 
 
 class OracleEngine:
@@ -40,6 +44,8 @@ class OracleEngine:
         self._dag = np.asarray(dag) != 0
         self._seed = seed
         self._threads = threads
+        self.check: Callable[[], None] = lambda: None
+        """Called again and again while candidates are scored; may raise."""
         self._size = len(self._dag)
         self._variables = np.arange(self._size)
         self._gone: list[int] = []
@@ -115,7 +121,15 @@ class OracleEngine:
                 kernels.score(self._theta, v, first, step, degrees, removals, fills)
 
             edges = np.count_nonzero(self._theta[0, :v, :v])
-            share(work, self._threads if edges * edges >= WORTH_SHARING * v else 1)
+            steps = int(edges * edges // v)
+            pieces = 1 + steps // AT_ONCE
+            for piece in range(pieces):
+                self.check()
+
+                def some(first: int, step: int, piece: int = piece) -> None:
+                    work(first + step * piece, step * pieces)
+
+                share(some, self._threads if steps >= WORTH_SHARING else 1)
             self._scores = degrees, removals, fills
         return self._scores
 

@@ -298,30 +298,26 @@ def refit(local, price, y, state, work):
 
 
 @kernel()
-def score_order(local, price, state, work):
-    """Choose the parents of every variable among its predecessors, starting from the given ones among these."""
-    p = len(state.order)
-    for at in range(p):
-        state.place[state.order[at]] = at
-    for y in range(p):
+def score_some(local, price, first, last, state, work):
+    """Choose the parents of some variables among their predecessors, starting from the given ones among these."""
+    for y in range(first, last):
         refit(local, price, y, state, work)
 
 
 @kernel()
-def renew(local, matrix, inverse, price, state, work):
-    """Try to improve the parents of variables by starting from their regressions on all predecessors.
+def renew(local, matrix, inverse, price, first, last, sizes, state, work):
+    """Try to improve the parents of variables at some places, starting from their regressions on all predecessors.
 
     Growing from nothing misses parents that show only beside others; where most predecessors are parents, leaving out
     what the full regression finds needless does better. With L⁻¹ of the correlations along the order, predecessor j
     of the i-th variable has z² = (n − i) (L⁻¹)_ij² / Σ_k<i (L⁻¹)_kj² there. ``inverse`` is L⁻¹ of the matrix numbered
     ``matrix``, as far along the order as variables do not depend on those before. Only the variables scored in that
-    matrix are renewed; returns how many changed.
+    matrix are renewed; returns how many changed. ``sizes`` holds Σ_k<i (L⁻¹)_kj², zeros at first.
     """
     C = local.matrices[matrix]
-    sizes = np.zeros(len(inverse))
     fit = work.theirs
     changed = 0
-    for i in range(len(inverse)):
+    for i in range(first, last):
         y = state.order[i]
         # A regression on nearly as many variables as there are rows is meaningless.
         if 0 < i <= local.limits[y] and local.which[y] == matrix:
