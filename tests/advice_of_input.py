@@ -84,13 +84,13 @@ OF_INPUT = [
     ),
     Case("bootstrapping/runs.py", "counts all pairs of columns", ROWS, {"blocks": True}, ({"blocks": OUT},), bootstrap),
     Case(
-        "bootstrapping/runs.py",
+        "bootstrapping/resampling.py",
         "This happened in run",
         scarce(12),
         {"runs": 40, "method": "rfd", "corrected": False},
         ({"sampling": "subsample", "share": 0.9},),
         bootstrap,
-        ("bootstrapping/runs.py:_run",),
+        also=("bootstrapping/resampling.py:unfit_error",),
         under=drawn_once,
     ),
     # Effects and models

@@ -144,7 +144,12 @@ def test_number_of_names(rows):
             DataError,
             ["'b' .text: 'x', 'y'.", "'c' .numbers, but 'z' in line 3", "encoded"],
         ),
-        ("a,b\n1,\n2,NA\n3,4\n", DataError, ["Column 'b' has 2 missing values", "missing='drop'", "drop=.'b'."]),
+        ("a,b\n1,\n2,NA\n3,4\n", DataError, ["Column 'b' has 2 missing values", "missing='drop', or fill"]),
+        (
+            "a,b,c\n1,,2\n2,NA,5\n3,4,1\n",
+            DataError,
+            ["Column 'b' has 2 missing values", "missing='drop'", "drop=.'b'."],
+        ),
         (",a,b\n0.5,1,2\n1.5,3,1\n", DataError, ["no name to column 1", "index=False"]),
         ("1990,2000\n1.5,2.5\n2,1\n", DataError, ["only numbers", "header=True", "header=False"]),
         ("# by me\n# and you\n", DataError, ["nothing but lines"]),

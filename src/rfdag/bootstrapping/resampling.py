@@ -10,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import DataError, OptionError, as_columns, keyword
+from rfdag.errors import AwkwardError, DataError, OptionError, RfdagError, as_columns, keyword
+from rfdag.evidence.awkward import sentences_about
 from rfdag.evidence.correlations import CORRELATIONS, Correlation
 from rfdag.evidence.moments import Floats, Moments
 from rfdag.evidence.row_factor import RowFactor, rows_at_once
@@ -180,3 +181,20 @@ def _mean_and_factor(values: Floats, columns: NDArray[np.int64], counts: NDArray
         rows = chosen[start : start + step]
         by_qr.add((values[np.ix_(rows, columns)] - means) * np.sqrt(counts[rows])[:, None])
     return means, by_qr.factor
+
+
+def unfit_error(problem: RfdagError, number: int) -> RfdagError:
+    """Return the error for a run whose drawn rows cannot be learnt from, given what went wrong.
+
+    >>> print(unfit_error(DataError("Too few rows."), 7))
+    Too few rows. This happened in run 7 of a bootstrap, with the rows drawn for it; a larger share of the rows, as with
+    sampling='subsample' and share=0.9, or fewer columns, may help.
+    """
+    found, kind = problem.message.template, type(problem)
+    if isinstance(problem, AwkwardError):
+        # What depends on other columns in these rows alone is not left out by an option.
+        found, kind = sentences_about(problem.groups), DataError
+    return kind(
+        f"{found} This happened in run {number} of a bootstrap, with the rows drawn for it; a larger share of the rows, "
+        f"as with {keyword('sampling', 'subsample')} and {keyword('share', 0.9)}, or fewer columns, may help."
+    )

@@ -15,9 +15,8 @@ import numpy as np
 
 from rfdag.bootstrapping.edge_lists import edge_matrix, reached
 from rfdag.bootstrapping.frequencies import Bootstrap
-from rfdag.bootstrapping.resampling import DRAWS, Sampling, drawn_moments, standardised
+from rfdag.bootstrapping.resampling import DRAWS, Sampling, drawn_moments, standardised, unfit_error
 from rfdag.errors import (
-    AwkwardError,
     DataError,
     FileError,
     MatrixError,
@@ -26,7 +25,6 @@ from rfdag.errors import (
     OptionError,
     keyword,
 )
-from rfdag.evidence.awkward import sentences_about
 from rfdag.evidence.gpu import placed
 from rfdag.evidence.moments import Floats, Moments
 from rfdag.input.description import Description
@@ -325,15 +323,7 @@ def _run(plan: _Plan, values: Floats, number: int) -> tuple[int, Found]:
         try:
             return number, plan.run(values, number)
         except UNFIT as problem:
-            found, kind = problem.message.template, type(problem)
-            if isinstance(problem, AwkwardError):
-                # What depends on other columns in these rows alone is not left out by an option.
-                found, kind = sentences_about(problem.groups), DataError
-            raise kind(
-                f"{found} This happened in run {number} of a bootstrap, with the rows drawn for it; a larger share of "
-                f"the rows, as with {keyword('sampling', 'subsample')} and {keyword('share', 0.9)}, or fewer columns, "
-                "may help."
-            ) from None
+            raise unfit_error(problem, number) from None
 
 
 @dataclass(frozen=True)
