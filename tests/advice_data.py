@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -105,7 +106,7 @@ def gpu(count: int = 1, free: int = 10**10, problem: str = "", total: int = 6) -
         ),
         get_default_memory_pool=lambda: SimpleNamespace(free_bytes=lambda: 0),
     )
-    return lambda monkeypatch: monkeypatch.setitem(__import__("sys").modules, "cupy", fake)
+    return lambda monkeypatch: monkeypatch.setitem(sys.modules, "cupy", fake)
 
 
 def failing_gpu(kind: str) -> Callable[[Any], None]:

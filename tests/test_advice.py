@@ -101,6 +101,7 @@ def test_advice_works(case, source_of, monkeypatch):
     assert case.advice
     for advice in case.advice:
         for name, value in advice.items():
+            # What comes with other data, and which columns are chosen where a message says how many, has no name in it.
             if name == SOURCE or (name not in named and name in ("n_samples", "input", "columns")):
                 continue
             assert name in named or (value is OUT and name in message), message

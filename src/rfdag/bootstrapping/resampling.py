@@ -195,6 +195,6 @@ def unfit_error(problem: RfdagError, number: int) -> RfdagError:
         # What depends on other columns in these rows alone is not left out by an option.
         found, kind = sentences_about(problem.groups), DataError
     return kind(
-        f"{found} This happened in run {number} of a bootstrap, with the rows drawn for it; a larger share of the rows, "
-        f"as with {keyword('sampling', 'subsample')} and {keyword('share', 0.9)}, or fewer columns, may help."
+        f"{found} This happened in run {number} of a bootstrap, with the rows drawn for it; a larger share of the "
+        f"rows, as with {keyword('sampling', 'subsample')} and {keyword('share', 0.9)}, or fewer columns, may help."
     )

@@ -169,7 +169,10 @@ def awkward_error(groups: Sequence[Group], columns: int) -> AwkwardError:
     every = [name for group in groups for name in (*group.kept, *group.left)]
     keep, drop = keyword("awkward", "keep-one"), keyword("awkward", "drop")
     if columns - len(set(left)) < 2:
-        advice = "Without what others determine, fewer than two columns are left: add columns that vary on their own."
+        advice = (
+            f"Without {as_columns(left, NAMED)} fewer than two columns are left, and an order needs two: add columns "
+            "that vary on their own."
+        )
     elif set(every) == set(left):
         advice = f"Pass {keep} to leave {'it' if len(left) == 1 else 'them'} out."
     else:

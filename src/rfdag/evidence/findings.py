@@ -56,11 +56,13 @@ def about_numbering(columns: Names, among: int) -> tuple[str, ...]:
     if not columns:
         return ()
     it, they = ("it", "it is no measurement") if len(columns) == 1 else ("them", "they are no measurements")
-    dropped = f"drop {it}: {keyword('drop', list(columns))}"
+    advice = f"drop {it}: {keyword('drop', list(columns))}"
+    if among - len(columns) < 2:
+        advice = f"pass data without {it}, with at least two columns that are"
     return (
         DataMessage(
             f"{subject_of(columns, 'holds', 'hold')} whole numbers that are all different, as row numbers and "
-            f"identifiers are. If {they}, {dropped if among - len(columns) >= 2 else f'replace {it} by others'}."
+            f"identifiers are. If {they}, {advice}."
         ),
     )
 
