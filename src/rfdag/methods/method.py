@@ -10,7 +10,14 @@ from rfdag.eliminate import Engine, FisherZ
 from rfdag.errors import DataError, OptionError, keyword
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.methods.found import OUT_OF_TIME, Found
-from rfdag.methods.pace import ELIMINATING, ESTIMATING, seconds_of_finishing, seconds_of_inverse, until_order
+from rfdag.methods.pace import (
+    ELIMINATING,
+    ESTIMATING,
+    crowding,
+    seconds_of_finishing,
+    seconds_of_inverse,
+    until_order,
+)
 from rfdag.methods.run import Run
 from rfdag.methods.warnings import warnings_about
 from rfdag.options import Options, option, options
@@ -191,6 +198,7 @@ class Method(Options):
             return run
         columns = len(evidence.names)
         finishing = seconds_of_finishing(columns, replayed=self.replays and not replayed, scored=self.by_bic)
+        finishing *= crowding() if finishing > 0.1 else 1.0
         run = replace(run, deadline=run.deadline.sooner(finishing), limit=run.limit.sooner(finishing))
         if evidence.n_samples is None:
             return run

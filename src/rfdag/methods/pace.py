@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from functools import cache
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rfdag.orders import tuning
-from rfdag.runtime.threads import one_blas_thread
+from rfdag.runtime.threads import one_blas_thread, thread_count
 
 if TYPE_CHECKING:
     from rfdag.methods.method import Method
@@ -27,6 +28,15 @@ def slowness() -> float:
             matrix @ matrix
             times.append(time.perf_counter() - start)
     return min(max(min(times) / tuning.SECONDS_PER_PRODUCT, 0.1), 10.0)
+
+
+def crowding() -> float:
+    """Return how many times longer a thread takes at present because there is more work than cores, at least 1."""
+    try:
+        return max(1.0, os.getloadavg()[0] / thread_count(None))
+    except (AttributeError, OSError):
+        # Not known on every system.
+        return 1.0
 
 
 def at_once(threads: int) -> float:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rfdag.errors import TimeLimitError, keyword
-from rfdag.methods.pace import ELIMINATING, ESTIMATING, READING, seconds_of_finishing, until_order
+from rfdag.methods.pace import ELIMINATING, ESTIMATING, READING, crowding, seconds_of_finishing, until_order
 from rfdag.methods.preflight import spoken
 from rfdag.methods.settings import Settings
 from rfdag.orders import tuning
@@ -76,7 +76,7 @@ class Schedule:
             needed = max(elapsed - so_far, before) + here + pace * after
         if self._size is not None:
             method = self._settings.method
-            needed += seconds_of_finishing(self._size[1], replayed=method.replays, scored=method.by_bic)
+            needed += crowding() * seconds_of_finishing(self._size[1], replayed=method.replays, scored=method.by_bic)
         given = self._settings.running.time_limit or 0.0
         return rounded_up(max(tuning.TIME_TO_SPARE * needed, tuning.TIME_TO_SPARE * given) + 1)
 
