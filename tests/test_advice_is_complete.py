@@ -65,7 +65,9 @@ def covers(case, place, text):
     return (case.place == place and case.words and case.words in text) or f"{place}:{text}" in case.also
 
 
-@pytest.mark.parametrize(("place", "text", "named"), MESSAGES, ids=lambda value: value[:40] if isinstance(value, str) else "named")
+@pytest.mark.parametrize(
+    ("place", "text", "named"), MESSAGES, ids=lambda value: value[:40] if isinstance(value, str) else "named"
+)
 def test_every_message_that_names_an_option_has_a_case(place, text, named):
     if any(place == file and words in text for file, words in EXEMPT):
         return
