@@ -136,7 +136,8 @@ def _split(factor: Floats, tolerance: float) -> tuple[list[int], list[int]]:
         if not found:
             return kept, sorted(left)
         left += [kept[at] for at in found]
-        kept = [place for at, place in enumerate(kept) if at not in set(found)]
+        for at in reversed(found):
+            del kept[at]
 
 
 def about_copies(correlation: Floats | Callable[[slice], Floats], names: Sequence[Hashable]) -> tuple[str, ...]:

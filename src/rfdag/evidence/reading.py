@@ -32,8 +32,9 @@ from rfdag.input.checks import (
 from rfdag.input.columns import Account, Column
 from rfdag.input.description import Description
 from rfdag.input.frames import with_rows_like_columns
+from rfdag.input.gathering import gathered
 from rfdag.input.graphs import from_networkx, is_networkx
-from rfdag.input.reading import as_table, gathered, read
+from rfdag.input.reading import as_table, read
 from rfdag.input.sources import is_path
 from rfdag.input.table import Floats, Stream, Table
 from rfdag.input.weights import check_weights, repeated
@@ -248,8 +249,7 @@ def _without(rows: Table | Stream, out: dict[Hashable, Column], policy: str) -> 
         kept = f"{keyword('awkward', 'keep-one')}, which leaves out fewer, or " if policy == "drop" else ""
         raise DataError(
             f"Leaving out {counted(len(out), 'column')} ({as_columns(out, 100)}) would leave {len(places)} of "
-            f"{len(places) + len([name for name in rows.names if name in out])}; an order needs two. Pass {kept}data "
-            "with columns that vary on their own."
+            f"{len(rows.names)}; an order needs two. Pass {kept}data with columns that vary on their own."
         )
     return rows.only(places)
 

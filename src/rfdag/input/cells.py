@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
@@ -11,7 +10,7 @@ import numpy as np
 from rfdag.errors import DataError, keyword, listed
 from rfdag.input.columns import Account, Column
 from rfdag.input.description import Description
-from rfdag.input.dialect import Row
+from rfdag.input.dialect import Row, usual_width
 from rfdag.input.numbers import Floats, Spelling
 from rfdag.input.table import Table
 from rfdag.input.words import Words
@@ -48,8 +47,7 @@ def heading_of(path: object, rows: Sequence[Row], form: Description, spelling: S
         raise DataError(f"{path} is empty; it needs a line of names and at least two rows of numbers.")
     if rows[0][1][0].startswith("#"):
         return _after_comments(path, rows, form, spelling)
-    counts = Counter(len(cells) for _, cells in rows)
-    width = max(counts, key=lambda count: (counts[count], count))
+    width = usual_width(cells for _, cells in rows)
     at = next(at for at, (_, cells) in enumerate(rows) if not _is_title(rows, at, width))
     first = rows[at][1]
     has_header = form.header

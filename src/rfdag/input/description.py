@@ -162,10 +162,6 @@ class Description(Options):
                 "be both. Leave one of them out to have it found."
             )
 
-    def of_text(self) -> dict[str, object]:
-        """Return what is said about how a text file is written."""
-        return {name: value for name, value in self.given().items() if name in TEXTUAL}
-
     def of_cells(self) -> dict[str, object]:
         """Return what is said about how the cells of a file, text or Excel, are written."""
         return {name: value for name, value in self.given().items() if name in (*TEXTUAL, "sheet")}

@@ -57,6 +57,16 @@ def rows_of(lines: Iterable[str], delimiter: str, before: int = 0) -> Iterator[R
             yield before + reader.line_num, row
 
 
+def usual_width(rows: Iterable[Sequence[str]]) -> int:
+    """Return how many cells most lines have; the larger number if several are as frequent.
+
+    >>> usual_width([["a title"], ["1", "2"], ["3", "4"]])
+    2
+    """
+    counts = Counter(map(len, rows))
+    return max(counts, key=lambda count: (counts[count], count))
+
+
 def spellings(form: Description) -> list[Spelling]:
     """Return the ways to write numbers that the user leaves possible."""
     marks = {str(mark).strip().lower() for mark in form.na_values or () if isinstance(mark, str)}
@@ -96,8 +106,7 @@ def find_dialect(path: Path, lines: Sequence[str], form: Description, ending: st
 
 def best_spelling(path: Path, rows: Sequence[Row], form: Description, found: Dialect) -> Spelling:
     """Return how numbers are written, as all rows of a file show, where its first lines left that open."""
-    counts = Counter(len(cells) for _, cells in rows)
-    most = max(counts, key=lambda count: (counts[count], count))
+    most = usual_width(cells for _, cells in rows)
     table = [cells for _, cells in rows if len(cells) == most]
     share, best = _best(table, spellings(form))
     if share <= _share_of_numbers(table, found.spelling):
@@ -114,11 +123,11 @@ def _regular_part(lines: Sequence[str], sign: str) -> tuple[float, list[list[str
         return None
     if not rows:
         return None
-    counts = Counter(map(len, rows))
-    most = max(counts, key=lambda count: (counts[count], count))
+    most = usual_width(rows)
     if most < 2:
         return None
-    return counts[most] / len(rows), [row for row in rows if len(row) == most]
+    regular = [row for row in rows if len(row) == most]
+    return len(regular) / len(rows), regular
 
 
 def _best(rows: list[list[str]], ways: Sequence[Spelling]) -> tuple[float, Spelling]:

@@ -133,12 +133,11 @@ def _sifted(
     variables = block[:, :-1] if weighted else block
     if marks:
         variables[np.isin(variables, marks)] = np.nan
-    bad = ~np.isfinite(variables)
-    gaps = bad.sum(axis=0)
     if not drops:
-        return Sifted(of(block), len(block), 0, gaps)
+        return Sifted(of(block), len(block), 0, np.zeros(variables.shape[1], np.int64))
+    bad = ~np.isfinite(variables)
     whole = ~bad.any(axis=1)
-    return Sifted(of(np.asfortranarray(block[whole])), int(whole.sum()), int((~whole).sum()), gaps)
+    return Sifted(of(np.asfortranarray(block[whole])), int(whole.sum()), int((~whole).sum()), bad.sum(axis=0))
 
 
 def _joined(join: Callable[[Any, Any], Any], one: Sifted, other: Sifted) -> Sifted:

@@ -23,9 +23,6 @@ BYTES_AT_ONCE = 2**22
 FALLBACK = "cp1252"
 """Encoding of text that is not UTF-8: that of Windows in Western Europe and America."""
 
-UNASSIGNED = bytes([0x81, 0x8D, 0x8F, 0x90, 0x9D])
-"""Bytes that stand for nothing in `FALLBACK`."""
-
 
 def _zstd(path: Path) -> IO[bytes]:
     try:

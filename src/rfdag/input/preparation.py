@@ -159,13 +159,13 @@ def _without(rows: Table | Stream, places: list[int], form: Description, at_weig
     if len(kept) == len(rows.names) and at_weights is None:
         return usable(rows.only(kept))
     at_id = None if form.id is None or form.transpose else _place(rows, form.id)
-    left_out = []
+    left_out, chosen = [], set(places)
     for at, name in enumerate(rows.names):
         if at == at_weights:
             left_out.append(Column(name, WEIGHTS, "used as weights"))
         elif at == at_id:
             left_out.append(Column(name, IDENTIFIERS, "left out, as it identifies rows"))
-        elif at not in set(places):
+        elif at not in chosen:
             left_out.append(Column(name, rows.words[at].kind if at in rows.words else NUMBERS, AS_ASKED))
     account = rows.account.plus(left_out)
     return usable(rows.only(kept)).accounted(account)

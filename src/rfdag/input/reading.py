@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Hashable, Sequence
 from typing import Any
-
-import numpy as np
 
 from rfdag.errors import DataError
 from rfdag.input import dask as partitions
@@ -20,15 +17,12 @@ from rfdag.input.checks import (
     usable,
 )
 from rfdag.input.description import Description
-from rfdag.input.files import require_memory
 from rfdag.input.frames import is_numbered, places_of
+from rfdag.input.gathering import gathered
 from rfdag.input.preparation import prepared
 from rfdag.input.sources import open_source
-from rfdag.input.table import Floats, Stream, Table
-from rfdag.input.weights import checked_weights, repeated
-
-FEWER = "Here all rows are needed in memory: read fewer columns or rows."
-"""What to do if a table does not fit."""
+from rfdag.input.table import Stream, Table
+from rfdag.input.weights import repeated
 
 __all__ = ["as_table", "in_memory", "is_numbered", "places_of", "read"]
 
@@ -107,24 +101,3 @@ def as_table(source: Any, form: Description | None = None) -> Table:
     (0, 1)
     """
     return gathered(usable(open_source(source, form)))
-
-
-def gathered(stream: Table | Stream) -> Table:
-    """Return all rows of a stream in memory; raise if they do not fit."""
-    if isinstance(stream, Table):
-        return stream
-    columns = len(stream.names)
-    if stream.rows is not None:
-        what = f"A table of {stream.rows} rows and {columns} columns"
-        require_memory(what, 2.0 * 8 * stream.rows * columns, FEWER)
-    values = np.concatenate(stream.fold(_kept, operator.add))
-    table = Table(values, stream.names, account=stream.account, origin=stream.origin)
-    if stream.weighted:
-        table = checked_weights(table._replace(values=values[:, :-1], weights=values[:, -1].copy()))
-    return table
-
-
-def _kept(block: Floats) -> list[Floats]:
-    """Return a copy of a block that stays in memory, if there is room for it and for the table it becomes part of."""
-    require_memory("The next part of the table", 2.0 * block.nbytes, FEWER)
-    return [np.array(block, order="C")]

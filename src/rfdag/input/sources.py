@@ -19,9 +19,10 @@ from rfdag.input.excel import ENDINGS as EXCEL
 from rfdag.input.excel import read_excel
 from rfdag.input.files import reading
 from rfdag.input.frames import from_array, from_frame, is_frame
+from rfdag.input.gathering import gathered
 from rfdag.input.packing import is_packed, kind_of
 from rfdag.input.pieces import File, Piece, Pieces
-from rfdag.input.several import shared_columns, together, whole
+from rfdag.input.several import shared_columns, together
 from rfdag.input.spooling import spooled
 from rfdag.input.table import Stream, Table
 from rfdag.input.text import read_text
@@ -242,7 +243,7 @@ class OpenFiles:
         if isinstance(content, str):
             content = content.encode()
         with spooled(content, "The input") as path:
-            return whole(open_source(path, form, threads))._replace(origin="The input")
+            return gathered(open_source(path, form, threads))._replace(origin="The input")
 
 
 class FilesInPieces:
