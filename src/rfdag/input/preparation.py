@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -62,7 +62,7 @@ def transposed(rows: Table | Stream, form: Description) -> Table:
             f"{keyword('transpose')} needs all rows in memory, and these are read in pieces. Pass a data frame, or "
             "save the table with variables in columns."
         )
-    dropped = [at for pattern in form.drop or () for at in _matches(pattern, rows.names)]
+    dropped = {at for _, found in _matches(form.drop or (), rows.names) for at in found}
     texts = [at for at in rows.words if at not in dropped]
     if form.id is not None:
         at_names = _place(rows, form.id)
@@ -112,45 +112,48 @@ def _chosen(rows: Table | Stream, form: Description) -> list[int]:
     names = rows.names
     places = list(range(len(names)))
     if form.columns is not None:
-        places = list(dict.fromkeys(at for wanted in form.columns for at in _found(wanted, rows, "columns")))
-    out = set()
-    for unwanted in form.drop or ():
-        # In a table that was turned round, what is not a variable was one of its former columns.
-        out.update(_matches(unwanted, names) if form.transpose else _found(unwanted, rows, "drop"))
+        places = list(dict.fromkeys(_found(form.columns, rows, "columns")))
+    # In a table that was turned round, what is not a variable was one of its former columns.
+    out = set(_found(form.drop or (), rows, None if form.transpose else "drop"))
     if form.id is not None and not form.transpose:
         out.add(_place(rows, form.id))
     return [at for at in places if at not in out]
 
 
-def _matches(wanted: Hashable, names: Sequence[Hashable]) -> list[int]:
-    """Return the places of the columns with a name, or with one that a pattern fits.
+def _matches(wanted: Iterable[Hashable], names: Sequence[Hashable]) -> Iterator[tuple[Hashable, list[int]]]:
+    """Yield every name that is wanted with the places of the columns called so, or that it fits as a pattern.
 
-    >>> _matches("gene_*", ["age", "gene_1", "gene_2"]), _matches("1", [0, 1, 2])
-    ([1, 2], [1])
+    >>> list(_matches(["gene_*"], ["age", "gene_1", "gene_2"])), list(_matches(["1"], [0, 1, 2]))
+    ([('gene_*', [1, 2])], [('1', [1])])
     """
-    exact = [at for at, name in enumerate(names) if name == wanted and type(name) is type(wanted)]
-    exact = exact or [at for at, name in enumerate(names) if name == wanted]
-    if exact or not isinstance(wanted, str):
-        return exact
-    spelt = [at for at, name in enumerate(names) if str(name) == wanted]
-    if spelt or not set(wanted) & set("*?"):
-        return spelt
-    return [at for at, name in enumerate(names) if fnmatchcase(str(name), wanted)]
+    exact = {name: at for at, name in enumerate(names)}
+    spelt: dict[str, list[int]] = {}
+    for at, name in enumerate(names):
+        spelt.setdefault(str(name), []).append(at)
+    for each in wanted:
+        if each in exact:
+            yield each, [exact[each]]
+        elif not isinstance(each, str):
+            yield each, []
+        elif each in spelt or not set(each) & set("*?"):
+            yield each, spelt.get(each, [])
+        else:
+            yield each, [at for text, places in spelt.items() if fnmatchcase(text, each) for at in places]
 
 
-def _found(wanted: Hashable, rows: Table | Stream, option: str) -> list[int]:
-    """Return the places of the columns that a name of an option means; raise if there are none."""
-    found = _matches(wanted, rows.names)
-    if not found:
-        raise OptionError(
-            f"{keyword(option)} names {with_nearest([wanted], rows.names)}, and {rows.origin} has no such column; it "
-            f"has {listed(rows.names, limit=20)}."
-        )
-    return found
+def _found(wanted: Iterable[Hashable], rows: Table | Stream, option: str | None) -> Iterator[int]:
+    """Yield the places of the columns that the names of an option mean; raise for a name of an option without any."""
+    for each, found in _matches(wanted, rows.names):
+        if not found and option is not None:
+            raise OptionError(
+                f"{keyword(option)} names {with_nearest([each], rows.names)}, and {rows.origin} has no such column; it "
+                f"has {listed(rows.names, limit=20)}."
+            )
+        yield from found
 
 
 def _place(rows: Table | Stream, name: Hashable, option: str = "id") -> int:
-    return _found(name, rows, option)[0]
+    return next(_found([name], rows, option))
 
 
 def _without(rows: Table | Stream, places: list[int], form: Description, at_weights: int | None) -> Table | Stream:
