@@ -17,6 +17,7 @@ from rfdag.input.columns import in_words
 from rfdag.knowledge.compliance import summed_up
 from rfdag.result import Edge, Result
 from rfdag.result.close_calls import MARK
+from rfdag.result.optimality import optimality_in_words
 from rfdag.result.ordering import MEANING, order_in_words
 from rfdag.result.remarks import MARK_EXPLAINED, advice_on_directions, close_calls_in_words, marked
 from rfdag.wording import count_of_tests, counted, edge_price, without_middle
@@ -122,7 +123,8 @@ def _run(result: Result) -> str:
 def _bic(result: Result) -> str:
     price = edge_price(result.penalty, result.gamma)
     textbook = "" if price == "ln n" else " (ln n in the textbook's BIC)"
-    return f"{result.score:.1f}; an edge costs {price}{textbook}"
+    known = optimality_in_words(result)
+    return f"{result.score:.1f}{f', {known}' if known else ''}; an edge costs {price}{textbook}"
 
 
 def _tell_order(console: Console, result: Result, limit: int) -> None:

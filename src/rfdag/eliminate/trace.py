@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -85,6 +85,20 @@ class Trace(ShownInNotebooks):
             for array in entry if isinstance(entry, tuple) else (entry,):
                 if isinstance(array, np.ndarray):
                     array.setflags(write=False)
+
+    def arranged(self, places: Integers) -> Trace:
+        """Return the trace with variables numbered otherwise: what was i is now places[i]."""
+
+        def renumbered(lists: tuple[Integers, ...] | None) -> tuple[Integers, ...] | None:
+            return None if lists is None else tuple(places[each] for each in lists)
+
+        return replace(
+            self,
+            node=places[self.node],
+            removed_edges=renumbered(self.removed_edges),
+            filled_edges=renumbered(self.filled_edges),
+            neighbours=renumbered(self.neighbours),
+        )
 
     def __len__(self) -> int:
         return len(self.node)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -80,6 +80,10 @@ class DeviceMoments(Moments):
     def from_summary(cls, summary: Summary, names: Sequence[Hashable] | None = None, *, looked_at: bool = True) -> Self:
         """Return the moments of rows that were summed up on the CPU; what is computed from here on is on the device."""
         return cls.of(Moments.from_summary(summary, names, looked_at=looked_at))
+
+    def arranged(self, places: NDArray[np.int64]) -> Self:
+        """Return the same moments with the columns in another arrangement."""
+        return replace(super().arranged(places), held=self.held[:, cupy().asarray(places)])
 
     @property
     def correlation(self) -> Floats:

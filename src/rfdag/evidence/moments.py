@@ -52,6 +52,10 @@ from rfdag.runtime.threads import blas_threads_for
 Floats = NDArray[np.float64]
 
 
+DIGITS_OF_SUMS = 9
+"""Decimals of sums of correlations that are more than rounding."""
+
+
 @dataclass(frozen=True, eq=False)
 class Moments(Evidence):
     """The first two moments of a set of variables, in a form that keeps their accuracy.
@@ -267,6 +271,27 @@ class Moments(Evidence):
         with np.errstate(over="ignore"):
             variances: Floats = self.scales**2 * share
         return variances
+
+    def places_by_data(self) -> NDArray[np.int64]:
+        """Return the columns in an arrangement that depends on the data alone, not on how they were arranged.
+
+        They are sorted by the sum of their correlations with all columns. Only columns with equal sums, up to rounding,
+        stay in the order in which they were given.
+        """
+        sums = self.factor.T @ self.factor.sum(axis=1)
+        return np.argsort(np.round(sums, DIGITS_OF_SUMS), kind="stable")
+
+    def arranged(self, places: NDArray[np.int64]) -> Self:
+        """Return the same moments with the columns in another arrangement: the i-th is the one at places[i] here."""
+        matrix = np.ix_(places, places)
+        return replace(
+            self,
+            names=tuple(self.names[at] for at in places.tolist()),
+            factor=np.ascontiguousarray(self.factor[:, places]),
+            means=self.means[places],
+            scales=self.scales[places],
+            partial=None if self.partial is None else self.partial[matrix],
+        )
 
     def refuse_copies(self) -> None:
         """Raise if a column is a copy of another up to scale; of other dependence, few rows say nothing."""

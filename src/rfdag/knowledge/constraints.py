@@ -8,7 +8,7 @@ of one group → barrier → all of the next. So p variables in tiers need about
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -63,6 +63,18 @@ class Constraints:
     def size(self) -> int:
         """The number of variables."""
         return len(self.tier)
+
+    def arranged(self, places: Integers) -> Constraints:
+        """Return the same constraints on columns in another arrangement: the i-th is the one at places[i] here."""
+        number = np.argsort(places)
+        return replace(
+            self,
+            tier=self.tier[places],
+            root=self.root[places],
+            leaf=self.leaf[places],
+            required_edges=number[self.required_edges],
+            forbidden_edges=number[self.forbidden_edges],
+        )
 
     @cached_property
     def precedence(self) -> csr_array:

@@ -41,24 +41,6 @@ WARNINGS_SHOWN = 5
 
 
 @dataclass(frozen=True)
-class Joined(Found):
-    """What the blocks gave, put together: the BIC is their sum, γ the largest used."""
-
-    total: float | None = None
-    extension: float = 0.0
-
-    @property
-    def score(self) -> float | None:
-        """The sum of the blocks' BICs, where parents were chosen by it."""
-        return self.total
-
-    @property
-    def gamma(self) -> float:
-        """The largest γ of a block."""
-        return self.extension
-
-
-@dataclass(frozen=True)
 class _Part:
     """One block: its columns, what was found (None for a column that is alone), and how its parents explain it."""
 
@@ -98,7 +80,7 @@ class Blocks(Evidence):
         """Raise: each block has tests of its own."""
         raise NotImplementedError("blocks are learnt one by one")
 
-    def learn(self, method: Method, run: Run) -> Joined:
+    def learn(self, method: Method, run: Run) -> Found:
         """Find the blocks, learn each, and join what they give.
 
         Required edges join the blocks of their ends. Each block obeys what is known of its columns, and the blocks'
@@ -217,7 +199,7 @@ def _learn_one(evidence: Blocks, columns: Integers, method: Method, run: Run) ->
     return _Part(columns, found, fitted.variances, fitted.coefficients, fitted.partial_correlations)
 
 
-def _join(parts: Sequence[_Part], p: int, warnings: tuple[str, ...], constraints: Constraints | None = None) -> Joined:
+def _join(parts: Sequence[_Part], p: int, warnings: tuple[str, ...], constraints: Constraints | None = None) -> Found:
     variances = np.empty(p)
     for part in parts:
         variances[part.columns] = part.variances
@@ -227,7 +209,7 @@ def _join(parts: Sequence[_Part], p: int, warnings: tuple[str, ...], constraints
     if constraints is not None:
         order = constraints.arrange(order, _chains(parts, p))
     dag, weights, partial = _edges(parts, p)
-    return Joined(
+    return Found(
         order,
         dag,
         Elimination(order, dag, _trace(parts)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,10 @@ from rfdag.eliminate import Elimination
 from rfdag.errors import Message
 from rfdag.evidence.regressions import Regressions
 from rfdag.graphs.dag import Graph
+from rfdag.orders.exact import Proof
 from rfdag.orders.path import PathPoint
 from rfdag.orders.portfolio import Attempt
+from rfdag.orders.reversals import Alternative
 from rfdag.orders.scores import ScoredOrder
 from rfdag.precision.estimator import UsedEstimator
 
@@ -35,7 +37,9 @@ class Found:
     elimination
         The elimination that led there, before any refinement.
     scored
-        The order with its scores, where parents were chosen by BIC.
+        The order with its scores, while a search by BIC is under way.
+    total, extension
+        The BIC and its γ once that order is given up; those of blocks are their sum and the largest.
     attempts
         The beams that were tried.
     path
@@ -48,6 +52,10 @@ class Found:
         Those that came along with the search; None if they are computed from the moments.
     estimator
         Which estimator of partial correlations was used, and why; None where nothing was estimated.
+    proof
+        What is known of the best score of all; None where nothing is.
+    rivals
+        Other DAGs that the search came across, nearly as good, each with what it adds to the BIC.
     tests
         How many tests of independence were done, by the number of variables that they condition on; empty where none
         decided.
@@ -57,23 +65,45 @@ class Found:
     dag: Graph
     elimination: Elimination
     scored: ScoredOrder | None = None
+    total: float | None = None
+    extension: float = 0.0
     attempts: tuple[Attempt, ...] = ()
     path: tuple[PathPoint, ...] = ()
     warnings: tuple[str, ...] = ()
     interrupted: bool = False
     regressions: Regressions | None = None
     estimator: UsedEstimator | None = None
+    proof: Proof | None = None
+    rivals: tuple[Alternative, ...] = ()
     tests: dict[int, int] = field(default_factory=dict)
+
+    def arranged(self, places: NDArray[np.int64]) -> Found:
+        """Return the same with variables numbered otherwise: what was i is now places[i]."""
+        back = np.argsort(places)
+
+        def renumbered(dag: Graph) -> Graph:
+            return np.ascontiguousarray(dag[np.ix_(back, back)])
+
+        return replace(
+            self,
+            order=places[self.order],
+            dag=renumbered(self.dag),
+            elimination=self.elimination.arranged(places),
+            scored=None,
+            total=self.score,
+            extension=self.gamma,
+            rivals=tuple(Alternative(cost, renumbered(dag)) for cost, dag in self.rivals),
+        )
 
     @property
     def score(self) -> float | None:
         """The BIC, where parents were chosen by it."""
-        return None if self.scored is None else self.scored.total
+        return self.total if self.scored is None else self.scored.total
 
     @property
     def gamma(self) -> float:
         """γ of that BIC."""
-        return 0.0 if self.scored is None else self.scored.gamma
+        return self.extension if self.scored is None else self.scored.gamma
 
     @classmethod
     def of(cls, elimination: Elimination) -> Found:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rfdag.errors import OptionError, keyword
 from rfdag.evidence.evidence import Evidence
-from rfdag.evidence.moments import sample_of
+from rfdag.evidence.moments import Moments, sample_of
 from rfdag.graphs.dag import Graph
 from rfdag.methods.found import INTERRUPTED, UNSCORED, Found
 from rfdag.methods.method import Method
@@ -22,6 +22,7 @@ from rfdag.orders.margin import noise_at_the_margin
 from rfdag.orders.path import compare, follow_path
 from rfdag.orders.reinsertion import descend
 from rfdag.orders.restarts import iterate
+from rfdag.orders.rivals import Rivals
 from rfdag.orders.scores import ScoredOrder, price_of_edge
 from rfdag.precision.estimation import Estimation
 from rfdag.runtime.deadline import Deadline, OutOfTime
@@ -127,6 +128,19 @@ class Judged(Method):
         few = regularised and estimation.few(rows, columns)
         return tuning.FEW_ROWS_GAMMA if few else 0.0
 
+    def learn(self, evidence: Evidence, run: Run) -> Found:
+        """Return what the method finds; where it judges by BIC, whatever the arrangement of the columns.
+
+        Ties, and what is tried first, then depend on the data alone: the columns are arranged by them, and what is
+        found is numbered back.
+        """
+        if not self.by_bic or not isinstance(evidence, Moments) or evidence.exact:
+            return super().learn(evidence, run)
+        places = evidence.places_by_data()
+        constraints = None if run.constraints is None else run.constraints.arranged(places)
+        found = super().learn(evidence.arranged(places), replace(run, constraints=constraints))
+        return found.arranged(places)
+
     def scored(
         self, order: NDArray[np.int64], evidence: Evidence, run: Run, parents: Graph | None = None
     ) -> ScoredOrder:
@@ -134,6 +148,15 @@ class Judged(Method):
         moments, rows = sample_of(evidence)
         gamma = self.starting_gamma(rows, len(moments.names), run.estimation)
         return ScoredOrder(moments.local(), order, self.price, gamma, parents, run.constraints, run.limit.require)
+
+    def sees_noise(self, scored: ScoredOrder, evidence: Evidence) -> bool:
+        """Return whether the price of an edge is to be raised because the weakest edges are mostly noise."""
+        if self.gamma != "auto" or len(self.penalties) > 1 or scored.gamma >= tuning.MARGIN_GAMMA:
+            return False
+        moments, _ = sample_of(evidence)
+        price = price_of_edge(scored.n_samples, len(scored.order), self.price, scored.gamma)
+        required = None if scored.constraints is None else scored.constraints.required
+        return noise_at_the_margin(moments, scored.dag, price, required)
 
     def compared(self, found: Found, orders: Mapping[float, ScoredOrder], *, interrupted: bool = False) -> Found:
         """Return the best of the orders by penalty."""
@@ -217,9 +240,10 @@ class Refinable(Judged):
         except OutOfTime:
             return replace(found, warnings=(*found.warnings, UNSCORED))
         orders = follow_path(refinement(start), self.penalties, self.searched, refinement, run.deadline.require)
-        if self.refining and self.gamma == "auto" and len(self.penalties) == 1:
+        if self.refining and len(self.penalties) == 1:
             orders = {self.price: refinement.without_noise(orders[self.price])}
-        return self.compared(found, orders, interrupted=refinement.interrupted)
+        best = self.compared(found, orders, interrupted=refinement.interrupted)
+        return best if best.scored is None else replace(best, rivals=refinement.rivals.beside(best.scored))
 
 
 class _Refinement:
@@ -232,6 +256,7 @@ class _Refinement:
         self._run = run
         self._generator = run.generator()
         self._to_come = len(method.penalties)
+        self.rivals = Rivals()
 
     def __call__(self, scored: ScoredOrder) -> ScoredOrder:
         """Return the order after a descent and its restarts."""
@@ -242,12 +267,7 @@ class _Refinement:
 
     def without_noise(self, scored: ScoredOrder) -> ScoredOrder:
         """Return the order refined at a higher price, if its weakest edges are mostly noise."""
-        moments, _ = sample_of(self._evidence)
-        price = price_of_edge(scored.n_samples, len(scored.order), self._method.price, scored.gamma)
-        required = None if scored.constraints is None else scored.constraints.required
-        if scored.gamma >= tuning.MARGIN_GAMMA or self._run.deadline.passed():
-            return scored
-        if not noise_at_the_margin(moments, scored.dag, price, required):
+        if self._run.deadline.passed() or not self._method.sees_noise(scored, self._evidence):
             return scored
         try:
             dearer = scored.at_price(self._method.price, tuning.MARGIN_GAMMA, self._run.deadline.require)
@@ -271,6 +291,7 @@ class _Refinement:
                 run.bar.stage("Restarting"),
                 until=until,
                 threads=run.threads,
+                rivals=self.rivals,
             )
         except KeyboardInterrupt:
             self.interrupted = True

@@ -88,6 +88,10 @@ class Method(Options):
         """Whether wider beams may follow."""
         return False
 
+    def solves(self, columns: int) -> bool:
+        """Return whether it looks at all sets of so many variables, in place of any other search."""
+        return False
+
     def with_beam(self, width: int) -> Self:
         """Return the same method with beams of this width, where it has any."""
         return self

@@ -67,6 +67,11 @@ def seconds_of_beams(columns: int, states: int, threads: int) -> float:
     )
 
 
+def seconds_of_all_sets(columns: int, threads: int) -> float:
+    """Return how long it takes to find the best DAG over all sets of variables."""
+    return on_this_machine(tuning.SECONDS_PER_FAMILY * columns * 2.0 ** (columns - 1) / at_once(threads))
+
+
 def seconds_of_elimination(columns: int, threads: int) -> float:
     """Return how long an elimination by counts takes."""
     return on_this_machine(tuning.SECONDS_PER_ELIMINATION * float(columns) ** 3 / at_once(threads))
@@ -91,7 +96,9 @@ def until_order(method: Method, estimation: Estimation, rows: int, columns: int,
     """Return how long each stage is expected to take until a method has a first order of data."""
     estimator = estimation.chosen(rows, columns, any_rows=method.any_rows)
     estimating = on_this_machine(estimator.seconds(columns, threads, removals=False))
-    if method.beam_width:
+    if method.solves(columns):
+        searching = seconds_of_all_sets(columns, threads)
+    elif method.beam_width:
         searching = seconds_of_beams(columns, len(tuning.DENSE_SETTINGS) * method.beam_width, threads)
     else:
         removals = estimator.seconds(columns, threads, removals=method.by_columns) - estimator.seconds(columns, threads)

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from typing import ClassVar
 
 from rfdag.eliminate import Engine, replay
 from rfdag.eliminate.beams.counts import EngineStates, beam_search
-from rfdag.errors import OptionError, keyword
+from rfdag.errors import keyword
 from rfdag.evidence.evidence import Evidence
-from rfdag.evidence.moments import sample_of
 from rfdag.methods.by_rule import obeying
 from rfdag.methods.found import Found
 from rfdag.methods.judged import Judged
+from rfdag.methods.proving import best_of_penalties, found_over_all_sets, require_all_sets
 from rfdag.methods.run import Run
 from rfdag.options import options
 from rfdag.orders import tuning
-from rfdag.orders.scores import ScoredOrder, best_dag
 from rfdag.orders.sp import sparsest_order
-from rfdag.runtime.deadline import OutOfTime
 
 
 @options
 class Sp(Judged):
-    """The best of all orders, for up to 16 variables: by BIC of parents grown and shrunk on data, by edges elsewhere.
+    """The best of all orders: by BIC on data, for up to 25 variables; by edges elsewhere, for up to 16.
 
     With ``parents="threshold"`` and on exact input it is the order of fewest edges.
 
@@ -41,15 +38,12 @@ class Sp(Judged):
     def find(self, evidence: Evidence, engine: Engine, run: Run) -> Found:
         """Return the best of all DAGs by BIC, or of all orders by edges."""
         p = len(evidence.names)
-        if p > tuning.LARGEST_P_FOR_EXACT:
-            raise OptionError(
-                f"Method 'sp' looks at all sets of variables, of which {p} have {2.0**p:.0e}; it takes up to "
-                f"{tuning.LARGEST_P_FOR_EXACT}. Use {keyword('method', 'soft')} with {keyword('restarts', 1000)}."
-            )
+        by_bic = not evidence.exact and self.by_bic
+        most = tuning.LARGEST_P_ON_REQUEST if by_bic else tuning.LARGEST_P_FOR_SPARSEST_ORDER
+        require_all_sets(p, most, f"Use {keyword('method', 'soft')}.")
         report = run.stage("Eliminating")
-        if not evidence.exact and self.by_bic:
-            scored = self._optimum(evidence, run, self.price, report)
-            return Found(scored.order, scored.dag, replay(engine, scored.order), scored)
+        if by_bic:
+            return found_over_all_sets(self, evidence, engine, run, report)
         if run.constraints is None:
             # A beam as wide as there are sets keeps the cheapest elimination of each.
             order = beam_search(EngineStates(engine, _counting(report, 2 << p)), 2**p, mu=0.0).orders[0]
@@ -58,29 +52,13 @@ class Sp(Judged):
         elimination = replay(engine, order)
         return obeying(replace(Found.of(elimination), order=order), evidence, run, self.alpha)
 
+    def solves(self, columns: int) -> bool:
+        """Return whether it looks at all sets of so many variables."""
+        return True
+
     def refined(self, found: Found, evidence: Evidence, run: Run) -> Found:
         """Compare the best DAGs of all penalties."""
-        if evidence.exact or found.scored is None:
-            return found
-        report = run.bar.stage("Comparing penalties", run.deadline)
-        # That of the penalty searched at is known.
-        orders = {self.price: found.scored}
-        for number, penalty in enumerate(self.penalties):
-
-            def reported(share: float, number: int = number) -> None:
-                report((number + share) / len(self.penalties))
-
-            with suppress(OutOfTime):
-                if penalty not in orders:
-                    orders[penalty] = self._optimum(evidence, run, penalty, reported)
-        return self.compared(found, orders)
-
-    def _optimum(self, evidence: Evidence, run: Run, penalty: float, report: Callable[[float], None]) -> ScoredOrder:
-        moments, rows = sample_of(evidence)
-        gamma = self.starting_gamma(rows, len(moments.names), run.estimation)
-        local = moments.local()
-        order, dag = best_dag(local, penalty, gamma, run.constraints, report)
-        return ScoredOrder(local, order, penalty, gamma, dag, run.constraints)
+        return found if evidence.exact or found.scored is None else best_of_penalties(self, found, evidence, run)
 
 
 def _counting(report: Callable[[float], None], total: int) -> Callable[[], None]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from rfdag.orders import tuning
 from rfdag.orders.reinsertion import descend
+from rfdag.orders.rivals import Rivals
 from rfdag.orders.scores import ScoredOrder
 from rfdag.runtime.deadline import Deadline
 
@@ -30,15 +31,16 @@ def iterate(
     *,
     until: Deadline | None = None,
     threads: int = 1,
+    rivals: Rivals | None = None,
 ) -> tuple[ScoredOrder, bool]:
     """Return the best of ``restarts`` descents, each from the best order so far with some edges reversed.
 
     Below `tuning.LEAST_P_FOR_REVERSALS` variables each descent starts from a random order instead. "auto" goes on until
     several in a row have found nothing better, fewer the longer each takes; and then, where that is given, ``until``
     a moment. The deadline ends both. The score never rises. The second value is whether the user interrupted it;
-    nothing found until then is lost.
+    nothing found until then is lost. All orders that are reached are offered to ``rivals``.
     """
-    progress = _Restarts(best, restarts, deadline or Deadline(), until)
+    progress = _Restarts(best, restarts, deadline or Deadline(), until, rivals or Rivals())
     stop = threading.Event()
     if progress.next_count() > 0:
         report(progress.share)
@@ -73,9 +75,16 @@ class _Restarts:
     """The best order so far, how many restarts were made, and how many of them in vain since it was found."""
 
     def __init__(
-        self, best: ScoredOrder, restarts: int | Literal["auto"], deadline: Deadline, until: Deadline | None = None
+        self,
+        best: ScoredOrder,
+        restarts: int | Literal["auto"],
+        deadline: Deadline,
+        until: Deadline | None,
+        rivals: Rivals,
     ) -> None:
         self.best, self.deadline = best, deadline
+        self._rivals = rivals
+        rivals.offer(best)
         self.done = 0
         self._wanted = restarts
         self._until = until
@@ -115,7 +124,10 @@ class _Restarts:
 
     def take(self, trials: Iterable[ScoredOrder], count: int) -> None:
         """Count these restarts, and keep the best of them if it is better than the best so far."""
-        trial = min(trials, key=lambda trial: trial.total)
+        reached = list(trials)
+        for each in reached:
+            self._rivals.offer(each)
+        trial = min(reached, key=lambda trial: trial.total)
         self.done += count
         self._fruitless += count
         if trial.total < self.best.total - IMPROVED:

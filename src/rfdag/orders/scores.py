@@ -13,8 +13,8 @@ from scipy.linalg import lapack
 
 from rfdag.errors import Message, as_columns
 from rfdag.evidence.local import GroupedMoments, LocalMoments
-from rfdag.knowledge.constraints import FORBIDDEN, REQUIRED, Constraints
-from rfdag.orders.kernels import exact, fits, moves
+from rfdag.knowledge.constraints import Constraints
+from rfdag.orders.kernels import fits, moves
 from rfdag.runtime.deadline import OutOfTime
 from rfdag.wording import counted
 
@@ -117,6 +117,11 @@ class ScoredOrder:
     def total(self) -> float:
         """The score of the order: Σ n_y ln var(y | parents) + price · edges; smaller is better."""
         return float(self._state.scores.sum())
+
+    @property
+    def price(self) -> float:
+        """The price of an edge."""
+        return self._price
 
     @property
     def edges(self) -> int:
@@ -225,49 +230,6 @@ def price_of_edge(n_samples: int, p: int, penalty: float, gamma: float = 0.0) ->
     return penalty * math.log(n_samples) + 2 * gamma * math.log(p)
 
 
-def best_dag(
-    moments: LocalMoments,
-    penalty: float = 2.0,
-    gamma: float = 0.0,
-    constraints: Constraints | None = None,
-    report: Callable[[float], None] = lambda share: None,
-) -> tuple[Integers, NDArray[np.int8]]:
-    """Return the DAG of least BIC of all (that obey the constraints), and an order of it.
-
-    It is dynamic programming over sets, for few variables only. ``report`` is called with the share done, and may
-    raise.
-
-    T. Silander, P. Myllymäki: A simple approach for finding the globally optimal Bayesian network structure, 2006.
-    """
-    p = moments.size
-    price, limits = price_of_edge(moments.n_samples, p, penalty, gamma), most_parents(moments, constraints)
-    matrices = _constraint_matrices(constraints)
-    least, family = np.empty((p, 1 << (p - 1))), np.empty((p, 1 << (p - 1)), np.int64)
-    for y in range(p):
-        report(y / p)
-        others = np.delete(np.arange(p), y)
-        forbidden = required = 0
-        if constraints is not None:
-            roles = matrices["roles"][y, others]
-            forbidden, required = _mask(roles == FORBIDDEN), _mask(roles == REQUIRED)
-        gram, n = np.ascontiguousarray(moments.gram(y, others)), float(moments.rows(y))
-        exact.best_families(gram, n, price, limits[y], forbidden, required, least[y], family[y])
-    best, last = np.empty(1 << p), np.empty(1 << p, np.int64)
-    exact.best_orders(p, least, matrices["first"], best, last)
-    order: list[int] = []
-    dag = np.zeros((p, p), np.int8)
-    left = (1 << p) - 1
-    while left:
-        y = int(last[left])
-        left &= ~(1 << y)
-        order.append(y)
-        parents = int(family[y, left & ((1 << y) - 1) | (left >> (y + 1)) << y])
-        for x in range(p - 1):
-            if parents >> x & 1:
-                dag[x if x < y else x + 1, y] = 1
-    return np.array(order[::-1]), dag
-
-
 def most_parents(moments: LocalMoments, constraints: Constraints | None = None) -> Integers:
     """Return for each variable the most parents it may have: half its rows, or as many as are required.
 
@@ -307,11 +269,6 @@ def warning_about_cap(scored: ScoredOrder, names: Sequence[Hashable], *, exhaust
         columns = as_columns(names[at] for at in reached.tolist())
         return Message(f"{limit}. This limit was reached by {columns}; more rows may show more parents.")
     return Message(f"{limit}; the DAG found is the best of those.") if exhaustive else None
-
-
-def _mask(chosen: NDArray[np.bool_]) -> int:
-    """Return the set of the places that are true, as the bits of an integer."""
-    return sum(1 << place for place in np.flatnonzero(chosen).tolist())
 
 
 def _inverse_factor(correlation: Floats) -> Floats:

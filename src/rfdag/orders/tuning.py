@@ -175,6 +175,9 @@ MOST_FRUITLESS_WORK = 240_000
 Chosen on seeds 77 and 78 of the sparse workloads.
 """
 
+MOST_RIVALS = 32
+"""DAGs nearly as good as the best that a search remembers. Chosen by memory: 32 p² bytes."""
+
 # --- The weakest edges ------------------------------------------------------------------------------------------------
 
 MARGIN_GAMMA = 0.25
@@ -226,8 +229,45 @@ GSP_DEPTH = 4
 MOST_VISITS_IN_VAIN = 20_000
 """Families or DAGs that a covered-edge search visits in vain before it gives up. Not recorded."""
 
-LARGEST_P_FOR_EXACT = 16
-"""Variables up to which rule "sp" looks at every set of them. Chosen by time and memory: both double with each more."""
+LARGEST_P_FOR_ALL_SETS = 20
+"""Variables up to which the default looks at every set of them. By time: half a second on two cores, and each more
+variable doubles it."""
+
+LARGEST_P_ON_REQUEST = 25
+"""Variables up to which every set of them is looked at where the user asks for the best DAG. By memory: 3.7 GB."""
+
+LARGEST_P_FOR_SPARSEST_ORDER = 16
+"""Variables up to which rule "sp" looks at every set of them by counts of edges. Chosen by time and memory."""
+
+LARGEST_P_TO_PROVE = 30
+"""Variables up to which the default tries to prove its answer by branch and bound. Chosen by time."""
+
+LEAST_P_FOR_EXACT_THREADS = 14
+"""Variables from which threads share the families of an exact search. By run time."""
+
+STEPS_TO_PROVE = 5e8
+"""Steps of branch and bound by which the default lists families: about a second. Chosen by time."""
+
+SETS_TO_PROVE = 1 << 21
+"""Sets of branch and bound that the default holds: about two seconds, and 100 MB. Chosen by time."""
+
+STEPS_ON_REQUEST = 5e10
+"""The same where the user asks for the best DAG: minutes."""
+
+SETS_ON_REQUEST = 1 << 25
+"""The same where the user asks for the best DAG: 1.6 GB."""
+
+BYTES_PER_SET = 64
+"""Memory that branch and bound takes for a set: four numbers, and two to four places in a table. Counted."""
+
+MOST_FAMILIES = 1 << 16
+"""Families of one variable that branch and bound holds. Beyond, a bound takes too long to compute."""
+
+LARGEST_GROUP = 13
+"""Variables of a group whose orders a bound goes through. Chosen by time: each more doubles it."""
+
+LARGEST_CONDITION_TO_BOUND = 1e10
+"""Condition of correlations up to which their inverse is accurate enough for bounds."""
 
 # --- Estimates of time and memory -------------------------------------------------------------------------------------
 # Seconds are of one thread's processor time, over graphs of degree 8 with n = 2p; `python benchmarks/estimates.py`
@@ -262,6 +302,9 @@ SECONDS_PER_BEAM_STATE = 4.5e-8
 
 POWER_OF_BEAM_STATE = 2.2
 """Power of p with which the time of a state grows: less than 3, since scores are lazy. Measured."""
+
+SECONDS_PER_FAMILY = 4.5e-8
+"""Looking at all sets: seconds per variable and set of the others. Measured."""
 
 SECONDS_PER_REFINED_ORDER = 1.1e-6
 """Refining one order: seconds per p². Measured."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from rfdag.report.rerun import Given, rerun
 from rfdag.report.rows import Rows
+from rfdag.result.optimality import optimality_in_words
 from rfdag.values import OBJECT
 from rfdag.wording import bic_explained, count_of_tests, edge_price
 
@@ -37,6 +38,7 @@ def run_facts(
         "changed": sorted(result.settings.given()),
         "seed": result.settings.running.random_state,
         "score": result.score,
+        "optimality": optimality_in_words(result),
         "penalty": result.penalty,
         "gamma": result.gamma,
         "edge_price": edge_price(result.penalty, result.gamma),

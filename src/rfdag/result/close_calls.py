@@ -15,6 +15,7 @@ from rfdag.graphs.sparse import entries_at
 from rfdag.knowledge.constraints import Constraints
 from rfdag.knowledge.orientation import oriented_class
 from rfdag.orders.reversals import Alternative, Reversing
+from rfdag.orders.rivals import CLOSE
 from rfdag.orders.scores import price_of_edge
 
 if TYPE_CHECKING:
@@ -22,12 +23,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-CLOSE = 6.0
-"""BIC units below which the evidence for an edge is less than strong.
-
-Chosen: on this scale, twice a logarithm of odds, Kass and Raftery (Bayes factors, JASA 1995) call 2 to 6 positive
-evidence and 6 to 10 strong. `benchmarks/close_calls.py` measures which arrows it marks.
-"""
 MARK = "≈"
 """Marks a close call in tables."""
 
@@ -53,8 +48,8 @@ class Judging:
     def close_calls(self) -> tuple[CloseCall, ...]:
         """Edges whose removal or reversal costs less than 6 BIC units, the closest first.
 
-        The DAG is compared with two kinds of graphs: the DAG without one of its edges, which costs the edge's ``gain``,
-        and the DAG with one compelled edge reversed. For i → j to be reversed, i and j choose their parents anew among
+        The DAG is compared with three kinds of graphs: the DAG without one of its edges, which costs the edge's
+        ``gain``; the DAG with one compelled edge reversed; and the `rivals` that the search came across. For i → j to be reversed, i and j choose their parents anew among
         those that the two have in the DAG, less the descendants of i; the other variables keep theirs. An edge is a
         close call if one of these graphs costs less than 6 units and does not have it ("removal"), or its equivalence
         class does not compel it ("reversal"). So an arrow that is compelled only by a weak one elsewhere is a close
@@ -86,7 +81,7 @@ def _close_calls(result: Result) -> list[CloseCall]:
     removal = np.where(free, np.array([edge.gain for edge in result.edges], np.float64), np.inf)
     reversal = np.full(len(removal), np.inf)
     if result.moments is not None:
-        close = _without_one(result.dag, removal), _reversed(result, directed & free, constraints)
+        close = _without_one(result.dag, removal), _reversed(result, directed & free, constraints), result.rivals
         for cost, dag in chain(*close):
             other = oriented_class(dag, constraints)
             there, back = entries_at(other, sources, targets), entries_at(other, targets, sources)

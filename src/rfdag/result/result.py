@@ -28,14 +28,17 @@ from rfdag.knowledge.orientation import oriented_class
 from rfdag.methods.found import Found
 from rfdag.methods.method import Method
 from rfdag.methods.settings import Settings
+from rfdag.orders.exact import Proof
 from rfdag.orders.path import PathPoint
 from rfdag.orders.portfolio import Attempt
+from rfdag.orders.reversals import Alternative
 from rfdag.orders.scores import price_of_edge
 from rfdag.precision.estimator import UsedEstimator
 from rfdag.result.close_calls import Judging
 from rfdag.result.edge import Edge
 from rfdag.result.estimating import Estimating
 from rfdag.result.exporting import Exporting, Kind
+from rfdag.result.optimality import Bounded, optimality_in_words
 from rfdag.result.ordering import MEANING, order_in_words
 from rfdag.result.plotting import Plotting
 from rfdag.result.remarks import remarks
@@ -52,7 +55,7 @@ SAVE_MOMENTS_UP_TO = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Result(ShownInNotebooks, Estimating, Exporting, Judging, Plotting):
+class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting):
     """A causal order, the DAG it induces, and how they were found.
 
     Attributes
@@ -92,6 +95,12 @@ class Result(ShownInNotebooks, Estimating, Exporting, Judging, Plotting):
     means
         Means of the variables, in the order of the columns; zeros for matrices and rank correlations, None for an
         oracle.
+    proof
+        What is known of the best score of all, where the best DAG was found or proven; see `optimal`, `lower_bound`
+        and `gap`. None where nothing is known.
+    rivals
+        Other DAGs that the search came across whose BIC is worse by less than 6, each with its ``cost``, the closest
+        first: one of each BIC, and at most 32.
     estimator
         Which estimator of partial correlations the elimination started from, and why; None where nothing was
         estimated.
@@ -125,6 +134,8 @@ class Result(ShownInNotebooks, Estimating, Exporting, Judging, Plotting):
     interrupted: bool = False
     means: NDArray[np.float64] | None = field(default=None, repr=False)
     estimator: UsedEstimator | None = None
+    proof: Proof | None = field(default=None, repr=False)
+    rivals: tuple[Alternative, ...] = field(default=(), repr=False)
     tests: dict[int, int] = field(default_factory=dict, repr=False)
     columns: tuple[Column, ...] = field(default=(), repr=False)
     reading: tuple[str, ...] = field(default=(), repr=False)
@@ -169,6 +180,8 @@ class Result(ShownInNotebooks, Estimating, Exporting, Judging, Plotting):
             interrupted=found.interrupted,
             means=evidence.means,
             estimator=found.estimator,
+            proof=found.proof,
+            rivals=found.rivals,
             tests=found.tests,
             columns=(*evidence.columns, *account.left_out),
             regressions=found.regressions,
@@ -354,6 +367,7 @@ class Result(ShownInNotebooks, Estimating, Exporting, Judging, Plotting):
             f"rfdag result: {counted(len(self.names), 'variable')}, {rows}, method {self.method.name}",
             f"order ({MEANING}): {order_in_words(self, limit)}{more}",
             f"edges: {int(self.dag.sum())}, of which {undecided} could point either way",
+            *([f"score: {self.score:.1f}, {known}"] if (known := optimality_in_words(self)) else []),
             *remarks(self),
             *([f"columns: {in_words(self.columns)}"] if self.columns else []),
             *([f"read: {'; '.join(self.reading)}"] if self.reading else []),

@@ -20,8 +20,10 @@ from rfdag.evidence.regressions import Regressions
 from rfdag.graphs.sparse import entries_at
 from rfdag.input.columns import Column
 from rfdag.methods.settings import Settings
+from rfdag.orders.exact import Proof
 from rfdag.orders.path import PathPoint
 from rfdag.orders.portfolio import Attempt
+from rfdag.orders.reversals import Alternative
 from rfdag.precision.estimator import UsedEstimator
 from rfdag.runtime.names import decode_name, encode_name
 
@@ -67,6 +69,8 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
         "columns": [{**column._asdict(), "name": encode_name(column.name)} for column in result.columns],
         "interrupted": result.interrupted,
         "estimator": None if result.estimator is None else result.estimator._asdict(),
+        "proof": None if result.proof is None else asdict(result.proof),
+        "rivals": [{"cost": cost, "edges": np.argwhere(dag).tolist()} for cost, dag in result.rivals],
         "tests": {str(size): count for size, count in result.tests.items()},
         "reading": list(result.reading),
         "means": None if result.means is None else result.means.tolist(),
@@ -169,6 +173,8 @@ def decode(content: dict[str, Any]) -> Result:
         means=None if content["means"] is None else np.array(content["means"]),
         knowledge=None if known is None else from_parts(known),
         estimator=None if used is None else UsedEstimator(**used),
+        proof=Proof(**content["proof"]) if content.get("proof") else None,
+        rivals=tuple(_decode_rival(rival, len(names)) for rival in content.get("rivals", ())),
     )
 
 
@@ -183,6 +189,12 @@ def _decode_warnings(content: dict[str, Any]) -> tuple[str, ...]:
 def _decode_column(content: dict[str, Any]) -> Column:
     parts = {**content, "name": decode_name(content["name"]), "remarks": tuple(content["remarks"])}
     return Column(**parts)
+
+
+def _decode_rival(content: dict[str, Any], size: int) -> Alternative:
+    dag = np.zeros((size, size), np.int8)
+    dag[tuple(np.array(content["edges"], np.int64).reshape(-1, 2).T)] = 1
+    return Alternative(content["cost"], dag)
 
 
 def _encode_trace(trace: Trace) -> dict[str, Any]:

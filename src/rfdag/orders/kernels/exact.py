@@ -1,63 +1,91 @@
-"""Compiled loops of the exact search: the best parents within every set, and the best order of every set."""
+"""Compiled loops of the exact search: the score of every family, and the best order of every set.
+
+Sets of variables are bit masks. Few functions over plain arrays: each one takes long to compile.
+"""
 
 import math
 
 import numpy as np
 
-from rfdag.orders.kernels.fits import WORTH, basis_over, must_precede
+from rfdag.orders.kernels.fits import TINY, WORTH
 from rfdag.runtime.compilation import kernel
 
 
 @kernel()
-def best_families(gram, n, price, limit, forbidden, required, least, family):
-    """Fill, for every set S of the other variables, the least score of y with parents within S, and which they are.
+def score_families(gram, n, price, limit, forbidden, required, scores):
+    """Fill, for every set S of the other variables, the score of y with the parents S.
 
-    ``gram`` holds the correlations of y, which comes first, and the others. Sets are bit masks over the others. The
-    best parents within S are S itself, if nothing in it is ``forbidden`` and all that is ``required`` is in it, or the
-    best within S less one of its members. A set without such parents scores ∞.
+    ``gram`` holds the correlations of y, which comes first, and the others; bit x of a set stands for the row x + 1. A
+    set scores ∞ if it has more members than ``limit``, one that is ``forbidden``, or not all that are ``required``.
+
+    Sets are visited so that each is the one before with a later variable added. Of the covariances given a set only
+    those of y and of still later variables are kept, so that a set takes a few steps on average, whatever its size.
     """
-    p = gram.shape[0]
-    chosen = np.empty(p - 1, np.int64)
-    triangle, weights = np.empty((p, p)), np.empty(p)
-    for mask in range(1 << (p - 1)):
-        m = 0
-        for x in range(p - 1):
-            if mask >> x & 1:
-                chosen[m] = x + 1
-                m += 1
-        least[mask] = np.inf
-        family[mask] = mask
-        if m <= limit and mask & forbidden == 0 and mask & required == required:
-            least[mask] = n * math.log(basis_over(gram, 0, chosen, m, triangle, weights)) + price * m
-        for x in range(p - 1):
-            if mask >> x & 1:
-                rest = mask & ~(1 << x)
-                # A gain within rounding does not pay for another parent.
-                if least[rest] <= least[mask] + WORTH:
-                    least[mask] = least[rest]
-                    family[mask] = family[rest]
+    m = gram.shape[0] - 1
+    given = np.empty((m + 1, m + 1, m + 1))
+    chosen = np.zeros(m + 1, np.int64)
+    for i in range(m + 1):
+        for j in range(m + 1):
+            given[0, i, j] = gram[i, j]
+    size = 0
+    mask = 0
+    while True:
+        left = max(given[size, 0, 0], TINY)
+        allowed = size <= limit and mask & forbidden == 0 and mask & required == required
+        scores[mask] = n * math.log(left) + price * size if allowed else np.inf
+        x = chosen[size - 1] + 1 if size > 0 else 0
+        if x == m:
+            # The last variable was the last to add: leave it out, and put the next in the place of the one before.
+            size -= 1
+            mask ^= 1 << (m - 1)
+            if size <= 0:
+                break
+            size -= 1
+            x = chosen[size] + 1
+            mask ^= 1 << chosen[size]
+        chosen[size] = x
+        mask ^= 1 << x
+        before, after = given[size], given[size + 1]
+        size += 1
+        # What earlier members determine adds nothing.
+        inverse = 1.0 / before[x + 1, x + 1] if before[x + 1, x + 1] > TINY else 0.0
+        slope = before[x + 1, 0] * inverse
+        after[0, 0] = before[0, 0] - slope * before[x + 1, 0]
+        for j in range(x + 2, m + 1):
+            after[j, 0] = before[j, 0] - before[j, x + 1] * slope
+            slope_j = before[j, x + 1] * inverse
+            for i in range(x + 2, j + 1):
+                after[j, i] = before[j, i] - slope_j * before[i, x + 1]
 
 
 @kernel()
-def best_orders(p, least, first, best, last):
-    """Fill, for every set of variables, the least score of its orders and which variable stands last in one.
+def spread_to_supersets(scores, members):
+    """Turn the score of every set into the least score of its subsets, over so many members."""
+    for x in range(members):
+        step = 1 << x
+        for start in range(0, 1 << members, 2 * step):
+            for at in range(start, start + step):
+                scores[at + step] = min(scores[at + step], scores[at])
+
+
+@kernel()
+def order_sets(first, end, least, followers, best, last):
+    """Fill, for the sets from ``first`` to before ``end``, the least score of their orders and what stands last in one.
 
     least[y, S] is the least score of y with parents within S, a mask over the variables without y. The best order of
-    a set ends in some y of it that need not precede any of the rest, after the best order of the rest.
+    a set ends in some y of it that need not precede any of the rest, after the best order of the rest. Sets without
+    such an order score ∞.
     """
-    followers = np.zeros(p, np.int64)
-    for x in range(p):
-        for z in range(p):
-            if must_precede(first, x, z):
-                followers[x] |= 1 << z
-    best[0] = 0.0
-    for mask in range(1, 1 << p):
-        best[mask] = np.inf
+    p = least.shape[0]
+    for mask in range(first, end):
+        lowest = np.inf
         for y in range(p):
-            if mask >> y & 1 and mask & followers[y] == 0:
-                rest = mask & ~(1 << y)
-                low = rest & ((1 << y) - 1)
-                score = best[rest] + least[y, low | (rest >> (y + 1)) << y]
-                if score < best[mask] - WORTH:
-                    best[mask] = score
+            bit = 1 << y
+            if mask & bit and mask & followers[y] == 0:
+                rest = mask ^ bit
+                score = best[rest] + least[y, rest & (bit - 1) | (rest >> (y + 1)) << y]
+                # Of orders that differ by rounding alone, the first is taken.
+                if score < lowest - WORTH or (lowest == np.inf and score < lowest):
+                    lowest = score
                     last[mask] = y
+        best[mask] = lowest

@@ -8,7 +8,7 @@ function showHeader() {
   const facts = [
     ["Rows", run.n === null ? (unknown === "exact input" ? "exact" : "not known") : run.n], ["Variables", run.p], ["Edges", content.edges_in_all],
     ["Method", run.settings.method], ["Seed", run.seed === null ? "none (ties by column)" : run.seed],
-    [run.score === null ? "BIC" : `BIC, ${run.edge_price} per edge`, run.score === null ? "–" : run.score.toFixed(1).replace("-", "−")], ...(run.tests === null ? [] : [["Tests", run.tests]]), ["Time", `${seconds.toFixed(2)} s`],
+    [run.score === null ? "BIC" : `BIC, ${run.edge_price} per edge`, run.score === null ? "–" : run.score.toFixed(1).replace("-", "−")], ...(run.optimality === null ? [] : [["Score", run.optimality, "small"]]), ...(run.tests === null ? [] : [["Tests", run.tests]]), ["Time", `${seconds.toFixed(2)} s`],
     ...(boot === null ? [] : [["Bootstrap", `${counted(boot.runs, "run")}, ${boot.drawn}`, "small"]]),
     ...(run.estimator === null ? [] : [["Partial correlations", run.estimator, "small"]]),
     ["Versions", Object.entries(run.versions).map(([name, version]) => `${name} ${version}`).join(", "), "small"],

@@ -1,0 +1,132 @@
+"""The best DAG of all by BIC: found in place of a search, or proven after one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+
+from rfdag.eliminate import Engine, replay
+from rfdag.errors import OptionError
+from rfdag.evidence.evidence import Evidence
+from rfdag.evidence.moments import sample_of
+from rfdag.methods.found import Found
+from rfdag.methods.judged import Judged
+from rfdag.methods.run import Run
+from rfdag.orders import tuning
+from rfdag.orders.branching import prove
+from rfdag.orders.exact import Problem, Proof, best_dag, bytes_of_all_sets
+from rfdag.orders.path import criterion
+from rfdag.orders.reversals import Alternative
+from rfdag.orders.rivals import CLOSE
+from rfdag.orders.scores import ScoredOrder
+from rfdag.runtime.deadline import OutOfTime
+from rfdag.runtime.memory import TRIFLE, available_memory
+
+
+def found_over_all_sets(
+    method: Judged, evidence: Evidence, engine: Engine, run: Run, report: Callable[[float], None]
+) -> Found:
+    """Return the best DAG of all at the method's price of an edge; ``report`` may raise."""
+    moments, rows = sample_of(evidence)
+    gamma = method.starting_gamma(rows, len(moments.names), run.estimation)
+    scored, proof = _best_of_all(evidence, run, method.price, gamma, report)
+    return Found(scored.order, scored.dag, replay(engine, scored.order), scored, proof=proof)
+
+
+def best_of_penalties(method: Judged, found: Found, evidence: Evidence, run: Run) -> Found:
+    """Return the best DAG of all at the penalty to choose, and without noise, given that of the price searched at."""
+    report = run.bar.stage("Comparing penalties", run.deadline)
+    assert found.scored is not None
+    assert found.proof is not None
+    gamma = found.scored.gamma
+    solved = {method.price: (found.scored, found.proof)}
+
+    def solve(number: int, penalty: float, gamma: float) -> None:
+        def reported(share: float) -> None:
+            report((number + share) / len(method.penalties))
+
+        with suppress(OutOfTime):
+            solved[penalty] = _best_of_all(evidence, run, penalty, gamma, reported)
+
+    for number, penalty in enumerate(method.penalties):
+        if penalty not in solved:
+            solve(number, penalty, gamma)
+    if method.sees_noise(found.scored, evidence):
+        solve(0, method.price, tuning.MARGIN_GAMMA)
+    chosen = min(sorted(solved), key=lambda penalty: criterion(solved[penalty][0]))
+    best = method.compared(found, {penalty: scored for penalty, (scored, _) in solved.items()})
+    return replace(best, proof=solved[chosen][1])
+
+
+def proven(method: Judged, found: Found, evidence: Evidence, run: Run, *, asked: bool) -> Found:
+    """Return what was found with a proof that it is the best of all, or a better one that is; else as it was.
+
+    Where the user ``asked`` for it, as long as it takes; otherwise within a second or two. Ctrl-C or the end of time
+    leave what was found.
+    """
+    scored = found.scored
+    if scored is None or found.interrupted:
+        return found
+    columns = len(scored.order)
+    penalty = next((point.penalty for point in found.path if point.chosen), method.price)
+    report = run.bar.stage("Proving that nothing is better", run.deadline)
+    problem = Problem(scored.moments, penalty, scored.gamma, run.constraints)
+    try:
+        proof, solution = prove(
+            problem, scored.total, most_sets=tuning.SETS_TO_PROVE, most_steps=tuning.STEPS_TO_PROVE, report=report
+        )
+        if asked and not (proof is not None and proof.complete):
+            if columns <= tuning.LARGEST_P_ON_REQUEST and all_sets_fit(columns):
+                best, proof = _best_of_all(evidence, run, penalty, scored.gamma, report)
+                return _replaced(found, best, proof)
+            most = int(min(tuning.SETS_ON_REQUEST, available_memory() / 2 / tuning.BYTES_PER_SET))
+            proof, solution = prove(
+                problem, scored.total, most_sets=most, most_steps=tuning.STEPS_ON_REQUEST, report=report
+            )
+    except (OutOfTime, KeyboardInterrupt):
+        return found
+    if solution is None:
+        return replace(found, proof=proof)
+    best = ScoredOrder(problem.moments, solution.order, penalty, scored.gamma, solution.dag, run.constraints)
+    return _replaced(found, best, proof)
+
+
+def _replaced(found: Found, best: ScoredOrder, proof: Proof | None) -> Found:
+    """Return what was found with the best DAG of all in its place, beside which it is a rival itself."""
+    assert found.scored is not None
+    worse = found.scored.total - best.total
+    known = (Alternative(0.0, found.dag), *found.rivals)
+    rivals = tuple(Alternative(cost + worse, dag) for cost, dag in known if 1e-4 < cost + worse < CLOSE)
+    return replace(found, order=best.order, dag=best.dag, scored=best, proof=proof, rivals=rivals)
+
+
+def all_sets_fit(columns: int) -> bool:
+    """Return whether the scores of all sets take less than half of the free memory."""
+    needed = bytes_of_all_sets(columns)
+    return needed < TRIFLE or needed < available_memory() / 2
+
+
+def require_all_sets(columns: int, most: int, instead: str) -> None:
+    """Raise unless there are at most so many variables, and memory for all sets of them."""
+    if columns > most:
+        raise OptionError(
+            f"{columns} variables have {2.0**columns:.0e} sets, too many to look at all of them; {most} variables are "
+            f"the most. {instead}"
+        )
+    if not all_sets_fit(columns):
+        raise OptionError(
+            f"All sets of {columns} variables take {bytes_of_all_sets(columns) / 1e9:.1f} GB of memory, more than half "
+            f"of the {available_memory() / 1e9:.1f} GB that are free. {instead}"
+        )
+
+
+def _best_of_all(
+    evidence: Evidence, run: Run, penalty: float, gamma: float, report: Callable[[float], None]
+) -> tuple[ScoredOrder, Proof]:
+    """Return the best DAG of all at this price of an edge, and the proof of it."""
+    moments, _ = sample_of(evidence)
+    problem = Problem(moments.local(), penalty, gamma, run.constraints)
+    solution = best_dag(problem, run.threads, report)
+    scored = ScoredOrder(moments.local(), solution.order, penalty, gamma, solution.dag, run.constraints)
+    return scored, Proof(scored.total, complete=True, sets=1 << problem.p, exhaustive=True)

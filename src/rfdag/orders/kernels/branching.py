@@ -1,0 +1,235 @@
+"""Compiled loops of branch and bound: the families that can be best, bounds on what is left, the search over sets.
+
+Sets of variables are bit masks in signed 64-bit integers. The families of y are masks[start[y] : start[y + 1]], the
+best first, with their scores beside them: y's least score with parents within a set is that of the first of them that
+lies within it. Few functions over plain arrays: each one takes long to compile.
+"""
+
+import math
+
+import numpy as np
+
+from rfdag.orders.kernels.fits import TINY, WORTH
+from rfdag.runtime.compilation import kernel
+
+LAYER, NEXT, STATES, GOAL = range(4)
+"""Entries of the counters of a search: the size of the sets under way, the next of them, how many there are, and the
+one that leads to the best order (−1 before there is any)."""
+
+
+@kernel()
+def list_families(gram, precision, n, price, limit, required, bits, most_steps, masks, scores):
+    """List the sets of candidates that score better as parents of y than all of their subsets; return how many.
+
+    ``gram`` and ``precision`` hold the correlations and their inverse of y, which comes first, and the candidates; the
+    first ``required`` candidates are in every set. ``bits`` are the masks of the candidates.
+
+    Candidates are decided one after the other, and each is left out first, so that all subsets of a set come before it.
+    What is left out raises the variance below which no set from there on can go, 1 / precision of y. Once a set of that
+    variance would score no better than a subset that is listed, none from there on is needed.
+    """
+    m = gram.shape[0] - 1
+    covariance, inverse = np.empty((m + 1, m + 1, m + 1)), np.empty((m + 1, m + 1, m + 1))
+    for i in range(m + 1):
+        for j in range(m + 1):
+            covariance[0, i, j] = gram[i, j]
+            inverse[0, i, j] = precision[i, j]
+    # Per number of decisions: which matrices hold, the members, their number, the best subset, the branches taken.
+    held, kept = np.zeros(m + 1, np.int64), np.zeros(m + 1, np.int64)
+    mask, size = np.zeros(m + 1, np.int64), np.zeros(m + 1, np.int64)
+    lowest, branches = np.empty(m + 1), np.zeros(m + 1, np.int64)
+    # The sets listed, by the candidate that was put in last.
+    newest, older = np.full(m, -1, np.int64), np.empty(len(masks), np.int64)
+    count = steps = depth = 0
+    lowest[0] = np.inf
+    if required == 0:
+        masks[0], scores[0] = 0, n * math.log(gram[0, 0])
+        lowest[0] = scores[0]
+        count = 1
+    while depth >= 0:
+        level = depth
+        if branches[level] == 0:
+            floor = -n * math.log(max(inverse[kept[level], 0, 0], 1.0)) + price * (size[level] + 1)
+            if level == m or size[level] >= limit or floor >= lowest[level] - WORTH:
+                depth -= 1
+                continue
+            # What is required is not left out.
+            branches[level] = 1 if level < required else 0
+        if branches[level] == 2:
+            depth -= 1
+            continue
+        steps += (m - level) * (m - level) // 2 + 10
+        if steps > most_steps:
+            return -1, steps
+        x = level + 1
+        branches[level] += 1
+        depth += 1
+        branches[depth] = 0
+        if branches[level] == 1:
+            # Without the candidate: the precision of y and later candidates among all that are not left out.
+            before, after = inverse[kept[level]], inverse[depth]
+            pivot = 1.0 / max(before[x, x], TINY)
+            after[0, 0] = before[0, 0] - before[x, 0] * before[x, 0] * pivot
+            for j in range(x + 1, m + 1):
+                slope = before[j, x] * pivot
+                after[j, 0] = before[j, 0] - slope * before[x, 0]
+                for i in range(x + 1, j + 1):
+                    after[j, i] = before[j, i] - slope * before[i, x]
+            held[depth], kept[depth] = held[level], depth
+            mask[depth], size[depth] = mask[level], size[level]
+            lowest[depth] = lowest[level]
+        else:
+            # With it: the covariances of y and later candidates given it.
+            before, after = covariance[held[level]], covariance[depth]
+            pivot = 1.0 / before[x, x] if before[x, x] > TINY else 0.0
+            after[0, 0] = before[0, 0] - before[x, 0] * before[x, 0] * pivot
+            for j in range(x + 1, m + 1):
+                slope = before[j, x] * pivot
+                after[j, 0] = before[j, 0] - slope * before[x, 0]
+                for i in range(x + 1, j + 1):
+                    after[j, i] = before[j, i] - slope * before[i, x]
+            held[depth], kept[depth] = depth, kept[level]
+            mask[depth], size[depth] = mask[level] | bits[level], size[level] + 1
+            best = lowest[level]
+            other = newest[level]
+            while other >= 0:
+                steps += 1
+                if masks[other] & ~mask[depth] == 0 and scores[other] < best:
+                    best = scores[other]
+                other = older[other]
+            if size[depth] >= required:
+                score = n * math.log(max(after[0, 0], TINY)) + price * size[depth]
+                if score < best - WORTH:
+                    if count == len(masks):
+                        return -1, steps
+                    masks[count], scores[count] = mask[depth], score
+                    older[count], newest[level] = newest[level], count
+                    best = score
+                    count += 1
+            lowest[depth] = best
+    return count, steps
+
+
+@kernel()
+def bound_group(members, earlier, start, masks, scores, bounds):
+    """Fill, for every set of a group's members, a bound on what they cost if they alone are still to be placed.
+
+    They come one after the other, and the next one may have any parents but those still to be placed. ``earlier[z]``
+    are the variables that must precede z.
+    """
+    k = len(members)
+    bounds[0] = 0.0
+    for subset in range(1, 1 << k):
+        waiting = 0
+        for t in range(k):
+            if subset >> t & 1:
+                waiting |= 1 << members[t]
+        lowest = np.inf
+        for t in range(k):
+            z = members[t]
+            if subset >> t & 1 and earlier[z] & waiting == 0:
+                rest = bounds[subset ^ (1 << t)]
+                for at in range(start[z], start[z + 1]):
+                    if rest + scores[at] >= lowest:
+                        break
+                    if masks[at] & waiting == 0:
+                        lowest = rest + scores[at]
+                        break
+        bounds[subset] = lowest
+
+
+@kernel()
+def search_sets(
+    p, earlier, start, masks, scores, group, place, bounds, states, costs, origin, beside, table, heads, counters, least,
+    most_states,
+):  # fmt: skip
+    """Expand so many sets, the smallest first, and return the number that were; 0 at the end, −1 where room is short.
+
+    A set is that of the variables placed so far. Its cost is that of the best order of it found, and ``origin`` the
+    set before it. Sets whose cost and bound come to ``least``, the best score known, are dropped. A variable that has
+    its best parents of all among those placed is placed at once: that costs least, and takes nothing from the others.
+    ``group`` and ``place`` tell where each variable stands in its group, ``bounds`` those of the groups. Sets of one
+    size are a list, from ``heads`` on through ``beside``; ``table`` finds a set by its hash.
+    """
+    everything = (1 << p) - 1
+    expanded = 0
+    own = np.empty(p)
+    remaining = np.empty(bounds.shape[0], np.int64)
+    while counters[LAYER] < p and expanded < most_states:
+        at = counters[NEXT]
+        if at < 0:
+            counters[LAYER] += 1
+            if counters[LAYER] < p:
+                counters[NEXT] = heads[counters[LAYER]]
+            continue
+        if counters[STATES] + p >= len(states) or 2 * (counters[STATES] + p) >= len(table):
+            return -1
+        counters[NEXT] = beside[at]
+        expanded += 1
+        placed, cost = states[at], costs[at]
+        for g in range(len(remaining)):
+            remaining[g] = 0
+        for z in range(p):
+            if placed >> z & 1 == 0:
+                remaining[group[z]] |= 1 << place[z]
+        bound = cost
+        for g in range(len(remaining)):
+            bound += bounds[g, remaining[g]]
+        if bound >= least[0] - WORTH:
+            continue
+        # Place what has its best parents already.
+        forced = False
+        again = True
+        while again:
+            again = False
+            for z in range(p):
+                if placed >> z & 1 == 0 and earlier[z] & ~placed == 0:
+                    own[z] = np.inf
+                    for family in range(start[z], start[z + 1]):
+                        if masks[family] & ~placed == 0:
+                            own[z] = scores[family]
+                            break
+                    if own[z] <= scores[start[z]] + WORTH:
+                        placed |= 1 << z
+                        cost += own[z]
+                        forced = again = True
+        if placed == everything:
+            if cost < least[0] - WORTH:
+                least[0] = cost
+                counters[GOAL] = at
+            continue
+        for z in range(p):
+            if forced:
+                # One successor, which is expanded when its turn comes: others may lead there as well.
+                after, paid = placed, cost
+            elif placed >> z & 1 == 0 and earlier[z] & ~placed == 0 and own[z] < np.inf:
+                after, paid = placed | 1 << z, cost + own[z]
+                g = group[z]
+                bound = paid
+                for other in range(len(remaining)):
+                    bound += bounds[other, remaining[other] ^ (1 << place[z]) if other == g else remaining[other]]
+                if bound >= least[0] - WORTH:
+                    continue
+            else:
+                continue
+            slot = (after * 0x9E3779B97F4A7C1 >> 20) & (len(table) - 1)
+            while table[slot] >= 0 and states[table[slot]] != after:
+                slot = (slot + 1) & (len(table) - 1)
+            found = table[slot]
+            if found < 0:
+                found = counters[STATES]
+                counters[STATES] += 1
+                table[slot] = found
+                states[found] = after
+                costs[found] = np.inf
+                size = 0
+                for bit in range(p):
+                    size += after >> bit & 1
+                beside[found] = heads[size]
+                heads[size] = found
+            if paid < costs[found] - WORTH or costs[found] == np.inf:
+                costs[found] = paid
+                origin[found] = at
+            if forced:
+                break
+    return expanded
