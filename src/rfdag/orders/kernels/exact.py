@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from rfdag.orders.kernels.fits import WORTH, basis_over, must_precede
+from rfdag.orders.kernels.fits import TRIANGLE, WORTH, basis_over
 from rfdag.runtime.compilation import kernel
 
 
-@kernel()
+@kernel(allocates=True)
 def best_families(gram, n, price, limit, forbidden, required, least, family):
     """Fill, for every set S of the other variables, the least score of y with parents within S, and which they are.
 
@@ -18,7 +18,7 @@ def best_families(gram, n, price, limit, forbidden, required, least, family):
     """
     p = gram.shape[0]
     chosen = np.empty(p - 1, np.int64)
-    triangle, weights = np.empty((p, p)), np.empty(p)
+    triangle = np.empty((TRIANGLE + p, p))
     for mask in range(1 << (p - 1)):
         m = 0
         for x in range(p - 1):
@@ -28,7 +28,7 @@ def best_families(gram, n, price, limit, forbidden, required, least, family):
         least[mask] = np.inf
         family[mask] = mask
         if m <= limit and mask & forbidden == 0 and mask & required == required:
-            least[mask] = n * math.log(basis_over(gram, 0, chosen, m, triangle, weights)) + price * m
+            least[mask] = n * math.log(basis_over(gram, 0, chosen, m, triangle)) + price * m
         for x in range(p - 1):
             if mask >> x & 1:
                 rest = mask & ~(1 << x)
@@ -38,7 +38,7 @@ def best_families(gram, n, price, limit, forbidden, required, least, family):
                     family[mask] = family[rest]
 
 
-@kernel()
+@kernel(allocates=True)
 def best_orders(p, least, first, best, last):
     """Fill, for every set of variables, the least score of its orders and which variable stands last in one.
 
@@ -48,7 +48,7 @@ def best_orders(p, least, first, best, last):
     followers = np.zeros(p, np.int64)
     for x in range(p):
         for z in range(p):
-            if must_precede(first, x, z):
+            if len(first) > 0 and first[x, z]:
                 followers[x] |= 1 << z
     best[0] = 0.0
     for mask in range(1, 1 << p):
