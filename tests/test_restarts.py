@@ -112,7 +112,7 @@ def test_every_tuned_number_says_where_it_comes_from():
 
 def test_kernels_are_compiled_again_when_a_tuned_number_has_changed(tmp_path):
     """The numbers are compiled in, and numba compares the time of the kernel's own file alone."""
-    function = getattr(moves.move, "py_func", moves.move)
+    function = getattr(moves.refine, "py_func", moves.refine)
     kernel = SimpleNamespace(py_func=function, stats=SimpleNamespace(cache_path=str(tmp_path)))
     kept = tmp_path / f"moves.{function.__qualname__}-1.py311.nbi"
     kept.touch()

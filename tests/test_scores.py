@@ -102,7 +102,7 @@ def test_parents_are_best_in_the_rows_of_their_child(seed):
                 assert local_bic(moments.rows_of_each(), other, price) > least - 1e-6
 
 
-@pytest.mark.parametrize("search", [moves._best_place_before, moves._best_place_after])
+@pytest.mark.parametrize("search", [moves.best_place_before, moves.best_place_after])
 def test_a_place_is_judged_in_the_rows_of_those_passed(search):
     """A move gains what its search foresaw or, as parents are chosen anew, more; only rarely less."""
     foreseen = exceptions = 0
@@ -110,7 +110,7 @@ def test_a_place_is_judged_in_the_rows_of_those_passed(search):
         scored = ScoredOrder(two_groups(12, seed), np.random.default_rng(seed).permutation(12))
         for variable in range(12):
             trial = scored.copy()
-            gain, to = search(trial._local, trial._price, variable, trial._state, trial._work)
+            gain, to = search(trial._state, trial._price, variable, trial._work)
             at = trial.order.tolist().index(variable)
             if to != at:
                 foreseen += 1
@@ -199,3 +199,17 @@ def test_the_limit_on_parents_is_reported():
     )
     enough = ScoredOrder(SharedMoments(np.eye(6), 100), np.arange(6))
     assert warning_about_cap(enough, list("abcdef"), exhaustive=True) is None
+
+
+def test_operations_are_counted_alike_every_time():
+    """The same search counts the same; a denser graph costs more; a copy counts its own."""
+    counts = []
+    for degree in (2, 2, 8):
+        rows = sample(linear_sem(random_dag(30, degree=degree, rng=1), rng=2), 300, rng=3)
+        scored = ScoredOrder(SharedMoments(np.corrcoef(rows.T), 300), np.random.default_rng(4).permutation(30))
+        begun = scored.operations
+        descend(scored, np.random.default_rng(5))
+        assert scored.operations > begun > 30 * 30
+        assert scored.copy().operations == 0
+        counts.append(scored.operations)
+    assert counts[0] == counts[1] < counts[2]

@@ -358,8 +358,24 @@ def test_of_two_ways_to_a_set_the_cheaper_is_followed():
     paid = np.array([[0.9, 1.0], [0.3, 1.0]])
     keys = np.array([[7, 8], [7, 9]], dtype=np.uint64)
     states, positions = np.empty(2, np.int64), np.empty(2, np.int64)
-    assert kernels.select(values, paid, keys, 2, states, positions) == 2
+    least, taken = np.empty(2), np.empty(2, np.uint64)
+    assert kernels.select(values, paid, keys, 2, states, positions, least, taken) == 2
     assert list(zip(states.tolist(), positions.tolist(), strict=True)) == [(1, 0), (0, 1)]
+
+
+@pytest.mark.parametrize("every", [1, 4])
+def test_operations_are_counted_alike_on_any_number_of_threads(every, monkeypatch):
+    monkeypatch.setattr("rfdag.eliminate.beams.soft.WORTH_SHARING", 0)
+    partial = Moments.from_data(np.random.default_rng(1).normal(size=(60, 40))).partial_correlations()
+    counts = []
+    for threads in (1, 2, 3):
+        beam = SoftBeam(partial, 60, 4, 0.5, c=4.0, z_near=0.5, rescore_every=every, threads=threads)
+        assert beam.operations == 0
+        beam.search()
+        counts.append(beam.operations)
+    assert counts[0] == counts[1] == counts[2]
+    # Every step looks at every entry of a row of each state at least once, and at pairs of neighbours.
+    assert counts[0] > 40**3
 
 
 @given(dags(2, 7))

@@ -220,4 +220,3 @@ def groups_of(problem: Problem) -> list[Integers]:
     _, vectors = np.linalg.eigh(np.diag(strengths.sum(axis=0)) - strengths)
     along = np.argsort(vectors[:, min(1, p - 1)], kind="stable")
     return [np.sort(part) for part in np.array_split(along, -(-p // tuning.LARGEST_GROUP))]
-

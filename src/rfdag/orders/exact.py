@@ -107,9 +107,7 @@ def bytes_of_all_sets(p: int) -> float:
     return 8.0 * p * 2.0 ** (p - 1) + 9.0 * 2.0**p
 
 
-def best_dag(
-    problem: Problem, threads: int = 1, report: Callable[[float], None] = lambda share: None
-) -> Solution:
+def best_dag(problem: Problem, threads: int = 1, report: Callable[[float], None] = lambda share: None) -> Solution:
     """Return the DAG of least BIC of all (that obey the constraints), and an order of it.
 
     It is dynamic programming over sets: the best order of a set ends in one of its variables, with its best parents
@@ -149,7 +147,8 @@ def _score_families(problem: Problem, y: int, others: Integers, scores: Floats) 
     )
     gram = np.ascontiguousarray(problem.moments.gram(y, others))
     rows, limit = float(problem.moments.rows(y)), int(problem.limits[y])
-    exact.score_families(gram, rows, problem.price, limit, forbidden, required, scores)
+    given, chosen = np.empty((len(gram),) * 3), np.empty(len(gram), np.int64)
+    exact.score_families(gram, rows, problem.price, limit, forbidden, required, given, chosen, scores)
 
 
 def _with_families(problem: Problem, order: Integers) -> Solution:
@@ -164,4 +163,3 @@ def _with_families(problem: Problem, order: Integers) -> Solution:
         family = int(good[np.argmin(np.bitwise_count(good))]) if len(good) > 1 else int(good[0])
         dag[others[[x for x in range(at) if family >> x & 1]], y] = 1
     return Solution(order, dag)
-

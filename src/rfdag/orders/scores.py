@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ Integers = NDArray[np.int64]
 
 AT_ONCE = 16
 """Variables whose parents are chosen between two looks at the time; changes no answer."""
+
+NO_INVERSE = np.empty((0, 0))
+"""For the tasks of the kernel that need none."""
 
 
 class ScoredOrder:
@@ -72,51 +75,59 @@ class ScoredOrder:
         self.gamma = gamma
         self.most_parents = most_parents(moments, constraints)
         self._price = price_of_edge(moments.n_samples, p, penalty, gamma)
-        self._local = fits.Local(
-            matrices=np.ascontiguousarray(moments.matrices),
-            which=np.asarray(moments.which, np.int64),
-            rows=np.array([moments.rows(y) for y in range(p)], np.float64),
-            limits=self.most_parents,
-        )
         room = int(self.most_parents.max())
         self._state = fits.State(
-            order=np.array(order, dtype=np.int64),
-            place=np.empty(p, np.int64),
+            matrices=np.ascontiguousarray(moments.matrices),
+            places=np.zeros((6, p), np.int64),
             parents=np.zeros((p, room + 1), np.int64),
-            counts=np.zeros(p, np.int64),
-            scores=np.zeros(p),
-            variances=np.empty((p, p)),
-            covariances=np.empty((p, p)),
-            stale=np.ones(p, np.bool_),
-            **_constraint_matrices(constraints),
+            values=np.zeros((2, p)),
+            left=np.empty((2, p, p)),
+            knowledge=_knowledge_matrices(constraints),
         )
+        places = self._state.places
+        places[fits.ORDER] = order
+        places[fits.PLACE, places[fits.ORDER]] = np.arange(p)
+        places[fits.STALE] = 1
+        places[fits.WHICH] = moments.which
+        places[fits.LIMIT] = self.most_parents
+        self._state.values[fits.ROWS] = [moments.rows(y) for y in range(p)]
         self._work = _workspace(p, room)
         for child in range(p) if constraints is not None or parents is not None else ():
             given = _first_parents(child, parents, constraints)[: self.most_parents[child]]
             self._state.parents[child, : len(given)] = given
-            self._state.counts[child] = len(given)
+            places[fits.COUNT, child] = len(given)
         self.settled = False
-        self._state.place[self._state.order] = np.arange(p)
         for first in range(0, p, AT_ONCE):
             check()
-            fits.score_some(self._local, self._price, first, min(first + AT_ONCE, p), self._state, self._work)
+            self._refine(moves.FIT, np.arange(first, min(first + AT_ONCE, p)))
         # Parents that were not renewed are parents all the same.
         with suppress(OutOfTime):
             self.renew(check)
 
+    def _refine(self, task: int, items: Integers, inverse: Floats = NO_INVERSE) -> tuple[int, float]:
+        """Do a task for each item, or for each row of items; return how many changed, and the change of the score."""
+        rows = np.ascontiguousarray(items.reshape(len(items), -1))
+        changed, change = moves.refine(task, rows, inverse, self._price, self._state, self._work)
+        return changed, change
+
+    @property
+    def operations(self) -> int:
+        """The number of multiplications of the searches on this order so far; those of a copy are counted anew."""
+        return int(self._work.operations[0])
+
     @property
     def order(self) -> Integers:
         """The variables, a source first."""
-        return self._state.order
+        return self._state.places[fits.ORDER]
 
     def place_of(self, variable: int) -> int:
         """Return where a variable stands in the order."""
-        return int(self._state.place[variable])
+        return int(self._state.places[fits.PLACE, variable])
 
     @property
     def total(self) -> float:
         """The score of the order: Σ n_y ln var(y | parents) + price · edges; smaller is better."""
-        return float(self._state.scores.sum())
+        return float(self._state.values[fits.SCORE].sum())
 
     @property
     def price(self) -> float:
@@ -126,7 +137,7 @@ class ScoredOrder:
     @property
     def edges(self) -> int:
         """The number of edges."""
-        return int(self._state.counts.sum())
+        return int(self._state.places[fits.COUNT].sum())
 
     @property
     def misfit(self) -> float:
@@ -136,7 +147,7 @@ class ScoredOrder:
     @property
     def exhausted(self) -> Integers:
         """The variables whose variance given their parents is down to rounding, so that their score means nothing."""
-        return np.flatnonzero(np.diag(self._state.variances) <= 10 * fits.TINY)
+        return np.flatnonzero(np.diag(self._state.left[fits.VARIANCES]) <= 10 * fits.TINY)
 
     @property
     def dag(self) -> NDArray[np.int8]:
@@ -144,7 +155,7 @@ class ScoredOrder:
         p = len(self.order)
         dag = np.zeros((p, p), np.int8)
         for child in range(p):
-            dag[self._state.parents[child, : self._state.counts[child]], child] = 1
+            dag[self._state.parents[child, : self._state.places[fits.COUNT, child]], child] = 1
         if self.constraints is not None:
             # A required parent that the others determine is left out of the fit.
             dag[self.constraints.required] = 1
@@ -153,17 +164,18 @@ class ScoredOrder:
     @property
     def stale(self) -> Integers:
         """The variables whose neighbourhood has changed since they were last tried elsewhere."""
-        return np.flatnonzero(self._state.stale)
+        return np.flatnonzero(self._state.places[fits.STALE])
 
     def mark_all_stale(self) -> None:
         """Mark every variable stale."""
-        self._state.stale[:] = True
+        self._state.places[fits.STALE] = 1
 
     def copy(self) -> Self:
         """Return an independent copy."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
-        twin._state = fits.State(*(array.copy() for array in self._state))
+        matrices, places, parents, values, left, knowledge = self._state
+        twin._state = fits.State(matrices, places.copy(), parents.copy(), values.copy(), left.copy(), knowledge)
         twin._work = _workspace(len(self.order), int(self.most_parents.max()))
         return twin
 
@@ -173,37 +185,40 @@ class ScoredOrder:
 
     def reinsert(self, variable: int) -> float:
         """Put a variable where it lowers the score most; return the change, 0 when it stays."""
-        change: float = moves.reinsert(self._local, self._price, variable, self._state, self._work)
+        self._state.places[fits.STALE, variable] = 1
+        _, change = self._refine(moves.REINSERT, np.array([variable]))
         self.settled &= change == 0.0
         return change
 
     def reinsert_stale(self, variables: Integers) -> int:
         """Reinsert those of ``variables`` that are stale, one after the other; return how many moved."""
-        moved: int = moves.reinsert_stale(self._local, self._price, variables, self._state, self._work)
+        moved, _ = self._refine(moves.REINSERT, variables)
         self.settled &= moved == 0
         return moved
 
     def renew(self, check: Callable[[], None] = lambda: None) -> int:
         """Choose parents anew from all predecessors where that is better; return how many variables it changed.
 
+        Growing from nothing misses parents that show only beside others; where most predecessors are parents, leaving
+        out what the full regression finds needless does better. With L⁻¹ of the correlations along the order,
+        predecessor j of the i-th variable has z² = (n − i) (L⁻¹)_ij² / Σ_k<i (L⁻¹)_kj² there.
+
         ``check`` is called again and again; if it raises, the order stays as far as it was renewed.
         """
         changed = 0
-        for number, matrix in enumerate(self._local.matrices):
+        for number, matrix in enumerate(self._state.matrices):
             inverse = _inverse_factor(matrix[np.ix_(self.order, self.order)])
-            sizes = np.zeros(len(inverse))
-            for first in range(0, len(inverse), AT_ONCE):
+            here = self._state.places[fits.WHICH, self.order[: len(inverse) - 1]] == number
+            for first in range(0, len(here), AT_ONCE):
                 check()
-                places = first, min(first + AT_ONCE, len(inverse))
-                changed += fits.renew(
-                    self._local, number, inverse, self._price, *places, sizes, self._state, self._work
-                )
+                places = np.arange(first, min(first + AT_ONCE, len(here)))
+                changed += self._refine(moves.RENEW, np.column_stack([places, here[places]]), inverse)[0]
                 self.settled &= changed == 0
         return changed
 
     def move(self, at: int, to: int, *, force: bool = False) -> float:
         """Move the variable at ``at`` to ``to`` and rescore; undo it unless the score fell or ``force``."""
-        change: float = moves.move(self._local, self._price, at, to, force, self._state, self._work)
+        _, change = self._refine(moves.MOVE, np.array([[at, to, force]], np.int64))
         # A forced move may change the order and not the score.
         self.settled &= change == 0.0 and not force
         return change
@@ -213,16 +228,27 @@ class ScoredOrder:
 
         Without edges, a variable moves to any place. No variable passes one that constraints keep before or behind it.
         """
-        children = np.flatnonzero(self._state.counts)
+        places = self._state.places
+        children = np.flatnonzero(places[fits.COUNT])
         if not len(children):
             at, to = generator.integers(len(self.order), size=2)
         else:
             child = generator.choice(children)
-            parent = self._state.parents[child, generator.integers(self._state.counts[child])]
-            at, to = self._state.place[parent], self._state.place[child]
+            parent = self._state.parents[child, generator.integers(places[fits.COUNT, child])]
+            at, to = places[fits.PLACE, [parent, child]]
             if generator.random() < 0.5:
                 at, to = to, at
-        self.move(int(at), moves.within_reach(self._state, at, to), force=True)
+        self.move(int(at), self._within_reach(int(at), int(to)), force=True)
+
+    def _within_reach(self, at: int, to: int) -> int:
+        """Return the position from ``at`` towards ``to`` up to which constraints allow a variable to move."""
+        if self.constraints is None:
+            return to
+        variable, step = self.order[at], 1 if to > at else -1
+        passed = self.order[np.arange(at + step, to + step, step)]
+        first = self._state.knowledge[fits.FIRST]
+        stopped = np.flatnonzero(first[variable, passed] if step > 0 else first[passed, variable])
+        return at + step * int(stopped[0]) if len(stopped) else to
 
 
 def price_of_edge(n_samples: int, p: int, penalty: float, gamma: float = 0.0) -> float:
@@ -272,21 +298,25 @@ def warning_about_cap(scored: ScoredOrder, names: Sequence[Hashable], *, exhaust
 
 
 def _inverse_factor(correlation: Floats) -> Floats:
-    """Return L⁻¹ with L Lᵀ = correlation, of as many leading variables as do not depend on those before them."""
+    """Return L⁻¹ with L Lᵀ = correlation, of as many leading variables as do not depend on those before them.
+
+    One row of zeros is added, in which `rfdag.orders.kernels.moves.refine` sums up squares.
+    """
     lower, stopped = lapack.dpotrf(correlation, lower=1, overwrite_a=0)
     solid = stopped - 1 if stopped > 0 else len(correlation)
     dependent = np.flatnonzero(np.diag(lower)[:solid] ** 2 < fits.TINY)
     if len(dependent):
         solid = int(dependent[0])
-    inverse, _ = lapack.dtrtri(np.asfortranarray(lower[:solid, :solid]), lower=1, overwrite_c=1)
-    return np.ascontiguousarray(inverse)
+    inverse = np.zeros((solid + 1, solid))
+    inverse[:solid], _ = lapack.dtrtri(np.asfortranarray(lower[:solid, :solid]), lower=1, overwrite_c=1)
+    return inverse
 
 
-def _constraint_matrices(constraints: Constraints | None) -> dict[str, NDArray[Any]]:
+def _knowledge_matrices(constraints: Constraints | None) -> NDArray[np.int8]:
     """Return the constraints as the kernels read them, empty where there are none."""
     if constraints is None:
-        return {"roles": np.empty((0, 0), np.int8), "first": np.empty((0, 0), np.bool_)}
-    return {"roles": constraints.roles, "first": constraints.before}
+        return np.empty((2, 0, 0), np.int8)
+    return np.array([constraints.roles, constraints.before], np.int8)
 
 
 def _first_parents(child: int, parents: NDArray[np.int8] | None, constraints: Constraints | None) -> Integers:
@@ -301,20 +331,12 @@ def _first_parents(child: int, parents: NDArray[np.int8] | None, constraints: Co
 
 def _workspace(p: int, most: int) -> fits.Work:
     room = most + 2
-
-    def fit() -> fits.Fit:
-        return fits.Fit(
-            parents=np.empty(room, np.int64),
-            rows=np.empty((room, p)),
-            variances=np.empty(p),
-            covariances=np.empty(p),
-        )
-
     return fits.Work(
-        mine=fit(),
-        theirs=fit(),
-        triangle=np.empty((room, room)),
-        weights=np.empty(room),
-        column=np.empty(room),
+        fits=np.empty((2, fits.BASIS + room, p)),
+        parents=np.empty((2, room), np.int64),
+        triangle=np.empty((fits.TRIANGLE + room, room)),
         path=np.empty(p),
+        # Memory that is never written to is never taken from the system.
+        before=np.empty(p * (room + 1), np.int64),
+        operations=np.zeros(1, np.int64),
     )

@@ -55,5 +55,7 @@ def optimality_in_words(result: Result) -> str | None:
         return None
     if not proof.complete:
         return f"at most {result.gap:.1f} above the best of all DAGs"
-    how = f"all {proof.sets} sets of variables" if proof.exhaustive else f"branch and bound, {counted(proof.sets, 'set')}"
+    how = (
+        f"all {proof.sets} sets of variables" if proof.exhaustive else f"branch and bound, {counted(proof.sets, 'set')}"
+    )
     return f"the best of all DAGs ({how})"

@@ -73,21 +73,43 @@ def seconds_compiling() -> float:
     return _WATCH.seconds()
 
 
-def kernel(*, fastmath: bool | set[str] = False) -> Callable[[Callable[..., Any]], Any]:
+def kernel(
+    *, fastmath: bool | set[str] = False, inline: bool = False, allocates: bool = False
+) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator that compiles a function on first use, without the interpreter lock.
 
     The compiled form is cached on disk if possible: beside the source, in the user's cache folder, or in
     NUMBA_CACHE_DIR. Otherwise every process compiles again. Without numba the function stays plain Python, which is
     slow unless a GPU does the heavy work.
+
+    Parameters
+    ----------
+    fastmath
+        What the compiler may assume of floating-point numbers, as numba names it.
+    inline
+        Whether kernels that call this one contain it, under their own ``fastmath``, rather than call it. It compiles
+        faster where it is called once.
+    allocates
+        Whether it creates arrays. Other kernels need not count references, which takes long to compile.
     """
+    return _compiler(fastmath=fastmath, inline="always" if inline else "never", _nrt=allocates)
+
+
+def part(*, fastmath: bool | set[str] = False, allocates: bool = False) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator for functions that only kernels call: nothing is compiled to call them from Python."""
+    return _compiler(fastmath=fastmath, _nrt=allocates, no_cpython_wrapper=True)
+
+
+def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    options |= {"nogil": True, "no_cfunc_wrapper": True}
 
     def compiled(function: Callable[..., Any]) -> Any:
         if not COMPILED:
             return function
         try:
-            kept = njit(nogil=True, cache=True, fastmath=fastmath)(function)
+            kept = njit(cache=True, **options)(function)
         except RuntimeError:
-            return njit(nogil=True, fastmath=fastmath)(function)
+            return njit(**options)(function)
         _forget_outdated(kept)
         return kept
 

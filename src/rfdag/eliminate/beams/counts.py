@@ -136,6 +136,7 @@ def beam_search(
     # Per state and variable, how many of the remaining variables must follow it.
     waiting = before.sum(axis=1)[None]
     chosen_states, chosen_positions = np.empty(width, np.int64), np.empty(width, np.int64)
+    least, taken = np.empty(width), np.empty(width, np.uint64)
     while states.variables.shape[1] > 1:
         variables = states.variables
         step_paid, ahead = states.costs()
@@ -143,7 +144,7 @@ def beam_search(
         if constraints is not None:
             total[np.take_along_axis(waiting, variables, axis=1) > 0] = np.inf
         after: NDArray[np.uint64] = removed_keys[:, None] ^ keys[variables]
-        count = kernels.select(total + mu * ahead, total, after, width, chosen_states, chosen_positions)
+        count = kernels.select(total + mu * ahead, total, after, width, chosen_states, chosen_positions, least, taken)
         at = (chosen_states[:count].copy(), chosen_positions[:count].copy())
         paid, removed_keys = np.asarray(total[at]), np.asarray(after[at])
         removed = np.column_stack([removed[at[0]], variables[at]])

@@ -15,6 +15,7 @@ from rfdag.knowledge.constraints import Constraints
 from rfdag.runtime.threads import share
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 WORTH_SHARING = 50_000
 """Inner steps of a kernel below which handing out threads costs more than it saves."""
@@ -79,31 +80,48 @@ class SoftBeam:
         self._width, self._every, self._threads = width, rescore_every, threads
         before = np.empty((0, 0), np.bool_) if constraints is None else constraints.before
         self._beam = _room(p, width, rescore_every, before)
-        self._work = [_work(p, threads, rescore_every) for _ in range(threads)]
+        self._work = [_work(p, width, threads, rescore_every) for _ in range(threads)]
         np.negative(partial, out=self._beam.matrices[0, : p * p].reshape(p, p))
         self._beam.now[:] = (p, p, 0, 1, 0, 0, 1)
         self._beam.members[0, 0] = np.arange(p)
-        self._beam.base[0, 0] = self._beam.key[0, 0] = 0
+        self._beam.line[0, 0, -1] = self._beam.key[0, 0] = 0
         self._beam.spent[0, 0] = 0.0
-        self._beam.u[0, 0] = 1.0
+        self._beam.scores[0, kernels.U, 0] = 1.0
         self._beam.waiting[0, 0] = before.sum(axis=1)
+
+    @property
+    def operations(self) -> int:
+        """The number of entries of rows and of pairs of neighbours computed so far, on any number of threads."""
+        return int(sum(work.places[kernels.OPERATIONS, 0] for work in self._work))
 
     def search(self, report: Callable[[float], None] = lambda share: None) -> Found:
         """Return up to ``width`` complete orders, the cheapest first; ``report`` is called with the share done."""
-        p = len(self._beam.keys)
+        p = len(self._beam.variable_keys)
         while (left := int(self._beam.now[kernels.LEFT])) > 1:
             share = 1 - (left / p) ** 3
             report(share)
             # On a dense graph scoring one state takes time of order p³: too long for all of them at once.
             apart = self._threads > 1 or int(self._beam.now[kernels.COUNT]) * left**3 > DENSE_AT_ONCE
-            if apart and self._beam.now[kernels.DUE]:
+            if apart and self._beam.now[kernels.DUE] == kernels.EVERYTHING:
                 self._renew(partial(report, share))
             if self._threads > 1 and self._beam.now[kernels.COUNT] > 1:
                 self._step()
             else:
                 self._advance()
-        side, count = int(self._beam.now[kernels.SIDE]), int(self._beam.now[kernels.COUNT])
-        return Found.ranked(kernels.orders(self._beam), self._beam.spent[side, :count])
+        return Found.ranked(*self._orders())
+
+    def _orders(self) -> tuple[Integers, Floats]:
+        """Return the order of every state, a source first, and its cost."""
+        beam = self._beam
+        p, count, side = len(beam.variable_keys), int(beam.now[kernels.COUNT]), int(beam.now[kernels.SIDE])
+        bases, last = beam.line[side, :count, -1], beam.scores[side, kernels.U, :count, : beam.now[kernels.SLOTS]]
+        found = np.empty((count, p), np.int64)
+        found[:, 0] = beam.members[beam.now[kernels.BANK], bases, last.argmax(axis=1)]
+        state = np.arange(count)
+        for place, step in enumerate(range(p - 2, -1, -1), start=1):
+            found[:, place] = beam.history[kernels.VARIABLE, step, state]
+            state = beam.history[kernels.STATE, step, state]
+        return found, beam.spent[side, :count]
 
     def _advance(self) -> None:
         """Take as many steps as fit into a tenth of a second, but stop where threads can share the work."""
@@ -112,36 +130,38 @@ class SoftBeam:
         # On a dense graph a step scores most candidates, each over most pairs.
         steps = max(1, min(steps, DENSE_AT_ONCE // (count * left**3)))
         if self._threads > 1:
-            steps = min(steps, self._every - pending)
+            due = self._beam.now[kernels.DUE] != kernels.NOTHING
+            steps = min(steps, self._every if due else self._every - pending)
         kernels.advance(self._rule, self._beam, self._work[0], self._width, self._every, steps)
 
     def _renew(self, check: Callable[[], None]) -> None:
         """Apply all pending steps and score everything: threads share the states, or the rows of a single state."""
-        rule, beam = self._rule, self._beam
-        left, _, _, count = beam.now[:4].tolist()
+        now = self._beam.now
+        left, _, _, count = now[:4].tolist()
         if count > 1:
-            self._share(lambda e, at: kernels.renew(rule, beam, e, self._work[at]), count, count * left * left, check)
+            self._share(self._renew_state, count, count * left * left, check)
         else:
-            work, slots, fresh = self._work[0], kernels.slots_left(beam, 0), kernels.fresh_matrix(beam, 0)
             threads = self._threads if left * left > WORTH_SHARING else 1
-            share(lambda first, step: kernels.settle(beam, 0, slots, first, step, fresh), threads)
-            share(lambda first, step: kernels.survey(rule, beam, 0, first, step, fresh, work), threads)
-            share(lambda first, step: kernels.lighten(rule, beam, 0, first, step, fresh, work), threads)
-            kernels.adopt(beam, 0, slots)
-        kernels.renewed(beam)
+            for stage in (kernels.SETTLE, kernels.SURVEY, kernels.LIGHTEN):
+                share(partial(self._renew_rows, stage), threads)
+        now[kernels.DUE] = kernels.RECORD
+
+    def _renew_state(self, e: int, at: int) -> None:
+        work, stages = self._work[at], (kernels.SETTLE, kernels.LIGHTEN + 1)
+        kernels.renew(self._rule, self._beam, e, *stages, 0, 1, work, work)
+
+    def _renew_rows(self, stage: int, first: int, step: int) -> None:
+        work = self._work
+        kernels.renew(self._rule, self._beam, 0, stage, stage + 1, first, step, work[0], work[first])
 
     def _step(self) -> None:
-        """Take one step, with the states shared among the threads."""
-        rule, beam = self._rule, self._beam
-        left, slots, pending, count = beam.now[:4].tolist()
-        felt = int(beam.stale[beam.now[kernels.SIDE], :count, :slots].sum())
-        self._share(
-            lambda e, at: kernels.score_stale(rule, beam, e, self._work[at]), count, felt * left * (pending + 8)
-        )
-        kernels.choose(rule, beam, self._width)
-        count = int(beam.now[kernels.COUNT])
-        self._share(lambda e, _: kernels.extend(rule, beam, e, self._width), count, count * left * (pending + 8))
-        kernels.extended(beam, self._every)
+        """Take one step, with the scoring of states shared among the threads."""
+        rule, beam, work = self._rule, self._beam, self._work
+        if beam.now[kernels.DUE] == kernels.NOTHING:
+            left, slots, pending, count = beam.now[:4].tolist()
+            felt = int(np.isnan(beam.scores[beam.now[kernels.SIDE], kernels.GAINS, :count, :slots]).sum())
+            self._share(lambda e, at: kernels.score_stale(rule, beam, e, work[at]), count, felt * left * (pending + 8))
+        kernels.advance(rule, beam, work[0], self._width, self._every, 1)
 
     def _share(
         self,
@@ -177,37 +197,27 @@ def _room(p: int, width: int, every: int, before: NDArray[np.bool_]) -> kernels.
         now=np.empty(7, np.int64),
         matrices=np.empty((2, width * p * p)),
         members=np.empty((2, width, p), np.int64),
-        base=np.empty((2, width), np.int64),
-        line=np.empty((2, width, every), np.int64),
+        line=np.empty((2, width, every + 1), np.int64),
         spent=np.empty((2, width)),
         key=np.empty((2, width), np.uint64),
-        u=np.empty((2, width, p)),
-        paid=np.empty((2, width, p)),
-        gains=np.empty((2, width, p)),
-        stale=np.empty((2, width, p), np.bool_),
+        scores=np.empty((2, 3, width, p)),
         pool=np.empty((every, width, p)),
-        offer_spent=np.empty((width, p)),
-        offer_value=np.empty((width, p)),
-        offer_key=np.empty((width, p), np.uint64),
-        parents=np.empty((p, width), np.int64),
-        slots=np.empty((p, width), np.int64),
-        variables=np.empty((p, width), np.int64),
-        keys=set_keys(p),
+        offers=np.empty((2, width, p)),
+        offer_keys=np.empty((width, p), np.uint64),
+        history=np.empty((3, p, width), np.int64),
+        variable_keys=set_keys(p),
         waiting=np.empty((2, width, len(before)), np.int64),
         earlier=np.ascontiguousarray(before.T),
     )
 
 
-def _work(p: int, threads: int, every: int) -> kernels.Work:
+def _work(p: int, width: int, threads: int, every: int) -> kernels.Work:
     room = (p + threads * kernels.TILE) * (p + 1) + 1
     return kernels.Work(
-        start=np.empty(p, np.int64),
-        end=np.empty(p, np.int64),
+        places=np.zeros((5, p), np.int64),
         near=np.empty(room, np.int32),
-        a=np.empty(room),
-        b=np.empty(room),
-        row=np.empty(p),
-        scale=np.empty(p),
-        pending=np.empty((every, p)),
-        entries=np.empty(p),
+        ab=np.empty((2, room)),
+        rows=np.empty((kernels.FIRST_PENDING + every, p)),
+        least=np.empty(width),
+        taken=np.empty(width, np.uint64),
     )

@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from rfdag.runtime.compilation import kernel
+from rfdag.runtime.compilation import kernel, part
 
 BLOCK = 16
 """Candidates per block of the pruning bound: two cache lines of a row."""
@@ -25,7 +25,7 @@ SLACK = 1e-12
 """Slack of a pruning bound, far above rounding errors, so that pruning never changes a count."""
 
 
-@kernel()
+@part()
 def _row_peaks(row, i, v, peaks):
     """Store in peaks[b] the largest |K_ik| over the candidates k ≠ i of block b; return the largest."""
     highest = 0.0
@@ -42,7 +42,7 @@ def _row_peaks(row, i, v, peaks):
     return highest
 
 
-@kernel()
+@part()
 def _row_edges(row, i, tau, margin, peaks, edges, degrees, edges_i, edges_j):
     """Append the edges from row i to earlier rows; return how many there are now, and the smallest distance to tau.
 
@@ -69,7 +69,7 @@ def _row_edges(row, i, tau, margin, peaks, edges, degrees, edges_i, edges_j):
 @kernel()
 def scan(blocks, v, tau, margin, degrees, edges_i, edges_j, peaks):
     """List edges, count degrees, find block peaks; return the number of edges, and ``margin`` or a smaller distance."""
-    edges = 0
+    edges = np.int64(0)
     for i in range(v):
         _row_peaks(blocks[i], i, v, peaks[i])
         edges, margin = _row_edges(blocks[i], i, tau, margin, peaks[i], edges, degrees, edges_i, edges_j)
@@ -103,7 +103,7 @@ def marginalise(K, blocks, v, k, tau_after, margin, a, u, degrees, edges_i, edge
             return i, 0.0, 0, margin
         least = min(least, left)
         u[i] = 1.0 / math.sqrt(left)
-    edges = 0
+    edges = np.int64(0)
     for i in range(last):
         row = K[i]
         a_i = a[i]
@@ -117,7 +117,7 @@ def marginalise(K, blocks, v, k, tau_after, margin, a, u, degrees, edges_i, edge
     return -1, least, edges, margin
 
 
-@kernel()
+@kernel(allocates=True)
 def count_removals(blocks, tau_after, peaks, edges_i, edges_j, edges, first, step, removals):
     """Add to removals[b, t] the edges first, first + step, … that vanish when candidate t of block b is removed.
 
@@ -167,7 +167,7 @@ def count_fills(K, v, tau, tau_after, peaks, first, step, fills):
                             fills[k] += x * x > square * (1.0 - a * a) * (1.0 - b * b)
 
 
-@kernel()
+@kernel(allocates=True)
 def neighbour_scores(K, v, tau, tau_after, first, step, removals, fills):
     """Score candidates first, first + step, … on the pairs inside their neighbourhood (Propositions 1, 2)."""
     near = np.empty(v, np.int64)

@@ -74,7 +74,7 @@ def neighbours(theta, v, k, near):
     return m
 
 
-@kernel()
+@kernel(allocates=True)
 def score(theta, v, first, step, degrees, removals, fills):
     """Score candidates first, first + step, … exactly, on the pairs inside their neighbourhoods (Proposition 1).
 
@@ -98,7 +98,7 @@ def score(theta, v, first, step, degrees, removals, fills):
         fills[k] = missing
 
 
-@kernel()
+@kernel(allocates=True)
 def marginalise(theta, v, k):
     """Remove k: one elimination step on each draw, then the last variable takes the place of k.
 

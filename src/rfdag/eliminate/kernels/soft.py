@@ -18,6 +18,10 @@ correlations −(base_ij − Σ_s w_si w_sj) u_i u_j are zero. ``pool[s, e]`` is
 ``line[s]`` is the index e that a state descends from: states with a common history share its vectors. After ``every``
 steps they are applied all at once, and everything is scored; in between only the neighbours of removed variables are.
 
+**Compilation.** A tuple of many arrays is slow to compile at each use, so arrays of one kind are planes of one array,
+and a function looks each of them up once. Matrices are flat, the rows one after the other. Functions that run once per
+state are inlined into `advance`; the loops over entries are functions of their own.
+
 One file: every loop works on the same state, and numba compiles them into each other.
 """
 
@@ -26,7 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rfdag.runtime.compilation import kernel
+from rfdag.runtime.compilation import kernel, part
 
 TILE = 32
 """Rows and columns of a matrix that are transposed together."""
@@ -36,7 +40,30 @@ SHARPNESS = 1e9
 
 LEFT, SLOTS, PENDING, COUNT, SIDE, BANK, DUE = range(7)
 """Entries of ``Beam.now``: variables left, slots of the bases, pending steps, number of states, which half of the
-states' and of the matrices' arrays is in use, and whether everything must be scored."""
+states' and of the matrices' arrays is in use, and what is due."""
+
+NOTHING, EVERYTHING, RECORD = range(3)
+"""What may be due before a step: that everything is scored anew, or only to record that it was."""
+
+SETTLE, SURVEY, LIGHTEN = range(3)
+"""Stages of `renew`: write the rows up to the diagonal, with all steps applied; complete them and find D̃ and the
+neighbours; compute R̃ − F̃ and make the new matrix the base."""
+
+U, PAID, GAINS = range(3)
+"""Planes of ``Beam.scores``: u, D̃ and R̃ − F̃. A gain that is not a number is stale."""
+
+SPENT, VALUE = range(2)
+"""Planes of ``Beam.offers``: the cost with this removal, and what continuations are ranked by (smaller is better)."""
+
+STATE, SLOT, VARIABLE = range(3)
+"""Planes of ``Beam.history``: the state that was continued, and the slot and variable that were removed."""
+
+START, END, SLOTS_LEFT, PIECE_ENDS, OPERATIONS = range(5)
+"""Rows of ``Work.places``: the ends of the lists of neighbours, the remaining slots, the ends of their contiguous
+pieces, and in the first entry of the last row the number of operations so far."""
+
+ROW, SCALE, ENTRIES, FIRST_PENDING = range(4)
+"""Rows of ``Work.rows``; those from the last on are for pending vectors."""
 
 
 class Rule(NamedTuple):
@@ -52,33 +79,25 @@ class Rule(NamedTuple):
 class Beam(NamedTuple):
     """All states: of every array with two halves one is in use, and the other is written next.
 
-    There are, per state, its ``base`` and ``line``, the cost ``spent``, the ``key`` of the removed set, and per slot u,
-    D̃, R̃ − F̃ and whether these are ``stale``; ``pool`` holds the pending vectors. The ``offer_…`` arrays describe the
-    continuations: their cost, their value (smaller is better), their key. For those chosen at each removal,
-    ``parents``, ``slots`` and ``variables`` hold the state that was continued and what was removed. ``keys`` has one
-    key per variable. Under constraints, ``waiting`` is the number of remaining variables that must follow each
-    variable, and ``earlier[k]`` marks those that must precede k; otherwise both are empty.
+    There are, per state, its ``line`` (at the end of it the number of its base), the cost ``spent``, the ``key`` of the
+    removed set, and per slot its ``scores`` and the variable there (``members``, per base); ``pool`` holds the pending
+    vectors. ``offers`` and ``offer_keys`` describe the continuations, and ``history`` those chosen at each removal.
+    ``variable_keys`` has one key per variable. Under constraints, ``waiting`` is the number of remaining variables that
+    must follow each variable, and ``earlier[k]`` marks those that must precede k; otherwise both are empty.
     """
 
     now: np.ndarray
     matrices: np.ndarray
     members: np.ndarray
-    base: np.ndarray
     line: np.ndarray
     spent: np.ndarray
     key: np.ndarray
-    u: np.ndarray
-    paid: np.ndarray
-    gains: np.ndarray
-    stale: np.ndarray
+    scores: np.ndarray
     pool: np.ndarray
-    offer_spent: np.ndarray
-    offer_value: np.ndarray
-    offer_key: np.ndarray
-    parents: np.ndarray
-    slots: np.ndarray
-    variables: np.ndarray
-    keys: np.ndarray
+    offers: np.ndarray
+    offer_keys: np.ndarray
+    history: np.ndarray
+    variable_keys: np.ndarray
     waiting: np.ndarray
     earlier: np.ndarray
 
@@ -86,39 +105,23 @@ class Beam(NamedTuple):
 class Work(NamedTuple):
     """Workspace of one thread: the neighbours of every variable of one state, and arrays for scoring one of them.
 
-    The neighbours of i are near[start[i] : end[i]], with their entries a, and b = 1 / (1 − a²).
+    The neighbours of i are near[start_i : end_i], with their entries a and b = 1 / (1 − a²) in the two rows of ``ab``.
+    ``least`` and ``taken`` are for selecting continuations.
     """
 
-    start: np.ndarray
-    end: np.ndarray
+    places: np.ndarray
     near: np.ndarray
-    a: np.ndarray
-    b: np.ndarray
-    row: np.ndarray
-    scale: np.ndarray
-    pending: np.ndarray
-    entries: np.ndarray
-
-
-@kernel()
-def scales(rule, v):
-    """Return ``before`` and ``after`` for v variables, and the squared K above which two are neighbours."""
-    degrees = rule.n - v + 1.0
-    return degrees / rule.c, (degrees + 1.0) / rule.c, rule.z_near * rule.z_near / degrees
-
-
-@kernel()
-def matrix(beam, bank, base):
-    """Return a base matrix."""
-    m = beam.now[SLOTS]
-    return beam.matrices[bank, base * m * m : (base + 1) * m * m].reshape((m, m))
+    ab: np.ndarray
+    rows: np.ndarray
+    least: np.ndarray
+    taken: np.ndarray
 
 
 # These sums only rank candidates, so their order may vary; this allows the compiler to vectorise them.
-@kernel(fastmath={"reassoc", "contract"})
-def _row_now(base, pool, line, steps, i, m, row):
-    """Store the first m entries of row i of the precision matrix after the pending steps."""
-    source = base[i]
+@part(fastmath={"reassoc", "contract"})
+def _row_now(base, size, pool, line, steps, i, m, row):
+    """Store the first m entries of row i of the precision matrix over ``size`` slots after the pending steps."""
+    source = base[i * size : i * size + m]
     for j in range(m):
         row[j] = source[j]
     s = 0
@@ -136,7 +139,7 @@ def _row_now(base, pool, line, steps, i, m, row):
         s += 1
 
 
-@kernel(fastmath={"reassoc", "contract"})
+@part(fastmath={"reassoc", "contract"})
 def _normalise(row, u, m, i):
     """Convert a row of the precision matrix to partial correlations of opposite sign, with zero on the diagonal."""
     u_i = u[i]
@@ -145,7 +148,7 @@ def _normalise(row, u, m, i):
     row[i] = 0.0
 
 
-@kernel(fastmath={"reassoc", "contract"})
+@part(fastmath={"reassoc", "contract"})
 def _weigh(row, m, before, quiet):
     total = 0.0
     for j in range(m):
@@ -154,9 +157,9 @@ def _weigh(row, m, before, quiet):
     return total
 
 
-@kernel()
-def _list_near(row, m, near_square, near):
-    """List the slots whose partial correlation squared exceeds ``near_square``; return how many.
+@part()
+def _list_near(row, m, near_square, near, a, b):
+    """List the slots whose partial correlation squared exceeds ``near_square``, with their entries; return how many.
 
     Each slot is stored first and counted only if it qualifies: cheaper than an unpredictable branch.
     """
@@ -164,36 +167,24 @@ def _list_near(row, m, near_square, near):
     for j in range(m):
         near[found] = j
         found += row[j] * row[j] > near_square
-    return found
-
-
-@kernel()
-def _copy(source, target):
-    # Faster here than an assignment of slices.
-    for j in range(len(target)):
-        target[j] = source[j]
-
-
-@kernel()
-def _look_up(row, near, a, b):
-    """Store the entries of ``row`` at its neighbours, and 1 / (1 − a²)."""
-    for t in range(len(near)):
+    for t in range(found):
         x = row[near[t]]
         a[t] = x
         b[t] = 1.0 / max(1.0 - x * x, 1e-12)
+    return found
 
 
 # One function with plain loops over views that start at zero: other forms are several times slower.
-@kernel(fastmath={"reassoc", "contract"})
-def _gain(base, near, a, b, scale, pending, before, after, quiet, entries):
+@part(fastmath={"reassoc", "contract"})
+def _gain(base, size, near, a, b, scale, pending, before, after, quiet, entries):
     """Return R̃ − F̃ of a variable: over the pairs i, j of its neighbours, Σ φ(z²_ij) − φ(z'²_ij).
 
     The variable's own entries are in a, and b = 1 / (1 − a²). The current entry (i, j) is scale_i scale_j base_ij minus
-    the products of the ``pending`` vectors at i and j.
+    the products of the ``pending`` vectors at i and j; ``base`` has rows of ``size`` entries.
     """
     total = 0.0
     for s in range(1, len(near)):
-        row = base[near[s]]
+        row = base[near[s] * size :]
         for t in range(s):
             entries[t] = row[near[t]]
         if len(pending):
@@ -216,163 +207,122 @@ def _gain(base, near, a, b, scale, pending, before, after, quiet, entries):
     return total
 
 
-@kernel()
+@kernel(inline=True)
 def score_stale(rule, beam, e, work):
     """Score the stale candidates of state e one by one, on rows computed as needed."""
-    side, m, v, steps = beam.now[SIDE], beam.now[SLOTS], beam.now[LEFT], beam.now[PENDING]
-    before, after, near_square = scales(rule, v)
-    base, line, u = matrix(beam, beam.now[BANK], beam.base[side, e]), beam.line[side, e], beam.u[side, e]
-    row, near, scale, pending = work.row, work.near, work.scale, work.pending
+    now, pool = beam.now, beam.pool
+    m, v, steps = now[SLOTS], now[LEFT], now[PENDING]
+    degrees = rule.n - v + 1.0
+    before, after, near_square = degrees / rule.c, (degrees + 1.0) / rule.c, rule.z_near * rule.z_near / degrees
+    line, scores = beam.line[now[SIDE], e], beam.scores[now[SIDE]]
+    base = beam.matrices[now[BANK], line[-1] * m * m :]
+    u, paid, gains = scores[U, e], scores[PAID, e], scores[GAINS, e]
+    near, a, b = work.near, work.ab[0], work.ab[1]
+    row, scale, entries, pending = work.rows[ROW], work.rows[SCALE], work.rows[ENTRIES], work.rows[FIRST_PENDING:]
+    operations = 0
     for i in range(m):
-        if beam.stale[side, e, i]:
-            _row_now(base, beam.pool, line, steps, i, m, row)
+        if math.isnan(gains[i]):
+            _row_now(base, m, pool, line, steps, i, m, row)
             _normalise(row, u, m, i)
-            beam.paid[side, e, i] = _weigh(row, m, before, rule.quiet)
-            found = _list_near(row, m, near_square, near)
-            _look_up(row, near[:found], work.a, work.b)
+            paid[i] = _weigh(row, m, before, rule.quiet)
+            found = _list_near(row, m, near_square, near, a, b)
             for t in range(found):
                 scale[t] = u[near[t]]
             for s in range(steps):
-                w = beam.pool[s, line[s]]
+                w = pool[s, line[s]]
                 for t in range(found):
                     pending[s, t] = w[near[t]] * scale[t]
-            beam.gains[side, e, i] = _gain(
-                base, near[:found], work.a, work.b, scale, pending[:steps], before, after, rule.quiet, work.entries
-            )
-            beam.stale[side, e, i] = False
+            gains[i] = _gain(
+                base, m, near[:found], a, b, scale, pending[:steps], before, after, rule.quiet, entries
+            )  # fmt: skip
+            operations += (steps + 1) * (m + found * (found - 1) // 2)
+    work.places[OPERATIONS, 0] += operations
 
 
-@kernel()
-def slots_left(beam, e):
-    """Return the remaining slots of state e, ascending."""
-    side, m = beam.now[SIDE], beam.now[SLOTS]
-    slots = np.empty(beam.now[LEFT], np.int64)
-    count = 0
-    for j in range(m):
-        if beam.u[side, e, j] > 0.0:
-            slots[count] = j
-            count += 1
-    return slots
+@kernel(inline=True)
+def renew(rule, beam, e, begin, end, first, step, lists, work):
+    """Apply all pending steps of state e and score all its candidates: each ``step``-th row, beginning with ``first``.
+
+    It goes through the stages from ``begin`` to before ``end``. Threads that share one state begin each together, and
+    list the neighbours in the same workspace ``lists``.
+    """
+    now, pool, scores = beam.now, beam.pool, beam.scores[beam.now[SIDE]]
+    m, v, steps, bank = now[SLOTS], now[LEFT], now[PENDING], now[BANK]
+    degrees = rule.n - v + 1.0
+    before, after, quiet = degrees / rule.c, (degrees + 1.0) / rule.c, rule.quiet
+    near_square = rule.z_near * rule.z_near / degrees
+    line, members, u, paid, gains = (
+        beam.line[now[SIDE], e],
+        beam.members,
+        scores[U, e],
+        scores[PAID, e],
+        scores[GAINS, e],
+    )
+    base, fresh = beam.matrices[bank, line[-1] * m * m :], beam.matrices[1 - bank, e * v * v :]
+    slots, piece_ends = work.places[SLOTS_LEFT], work.places[PIECE_ENDS]
+    starts, ends, near, a, b = lists.places[START], lists.places[END], lists.near, lists.ab[0], lists.ab[1]
+    row, entries, none = work.rows[ROW], work.rows[ENTRIES], work.rows[:0]
+    operations = 0
+    for stage in range(begin, end):
+        if stage == SETTLE:
+            count = 0
+            pieces = 0
+            for j in range(m):
+                if u[j] > 0.0:
+                    if count > 0 and slots[count - 1] != j - 1:
+                        piece_ends[pieces] = count
+                        pieces += 1
+                    slots[count] = j
+                    count += 1
+            piece_ends[pieces] = v
+            for at in range(first, v, step):
+                i = slots[at]
+                _row_now(base, m, pool, line, steps, i, i + 1, row)
+                _normalise(row, u, i + 1, i)
+                start = 0
+                piece = 0
+                while start <= at:
+                    stop = min(piece_ends[piece], at + 1)
+                    shift = slots[start] - start
+                    for j in range(start, stop):
+                        fresh[at * v + j] = row[shift + j]
+                    start = stop
+                    piece += 1
+                operations += (steps + 1) * (i + 1)
+        elif stage == SURVEY:
+            tiles = -(-v // TILE)
+            # Lists are stored one after the other; each thread starts after the room for all lists of earlier threads.
+            place = first * -(-tiles // step) * TILE * (v + 1)
+            for tile in range(first, tiles, step):
+                top = tile * TILE
+                bottom = min(top + TILE, v)
+                for left in range(top, v, TILE):
+                    for i in range(top, bottom):
+                        for j in range(max(left, i + 1), min(left + TILE, v)):
+                            fresh[i * v + j] = fresh[j * v + i]
+                for at in range(top, bottom):
+                    whole = fresh[at * v : at * v + v]
+                    whole[at] = 0.0
+                    paid[at] = _weigh(whole, v, before, quiet)
+                    starts[at] = place
+                    place += _list_near(whole, v, near_square, near[place:], a[place:], b[place:])
+                    ends[at] = place
+                    whole[at] = 1.0
+        else:
+            for k in range(first, v, step):
+                start, found = starts[k], ends[k] - starts[k]
+                gains[k] = _gain(
+                    fresh, v, near[start : start + found], a[start:], b[start:], entries, none, before, after, quiet,
+                    entries,
+                )  # fmt: skip
+                members[1 - bank, e, k] = members[bank, line[-1], slots[k]]
+                u[k] = 1.0
+                operations += v + found * (found - 1) // 2
+    work.places[OPERATIONS, 0] += operations
 
 
-@kernel()
-def _piece_ends(slots):
-    """Return the ends of the contiguous pieces of ``slots``, which are ascending."""
-    ends = np.empty(len(slots), np.int64)
-    count = 0
-    for at in range(1, len(slots)):
-        if slots[at] != slots[at - 1] + 1:
-            ends[count] = at
-            count += 1
-    ends[count] = len(slots)
-    return ends[: count + 1]
-
-
-@kernel()
-def settle(beam, e, slots, first, step, fresh):
-    """Write every ``step``-th row of state e, up to the diagonal, into ``fresh``, with all steps applied."""
-    side, steps = beam.now[SIDE], beam.now[PENDING]
-    base, line, u = matrix(beam, beam.now[BANK], beam.base[side, e]), beam.line[side, e], beam.u[side, e]
-    ends = _piece_ends(slots)
-    row = np.empty(beam.now[SLOTS])
-    for at in range(first, len(slots), step):
-        i = slots[at]
-        _row_now(base, beam.pool, line, steps, i, i + 1, row)
-        _normalise(row, u, i + 1, i)
-        start = 0
-        for end in ends:
-            if start > at:
-                break
-            stop = min(end, at + 1)
-            _copy(row[slots[start] :], fresh[at, start:stop])
-            start = stop
-
-
-@kernel()
-def _mirror(fresh, first, last):
-    """Fill rows first to last − 1 above the diagonal from below it, one tile at a time."""
-    v = len(fresh)
-    for start in range(first, v, TILE):
-        for i in range(first, last):
-            for j in range(max(start, i + 1), min(start + TILE, v)):
-                fresh[i, j] = fresh[j, i]
-
-
-@kernel()
-def survey(rule, beam, e, first, step, fresh, work):
-    """Complete every ``step``-th tile of rows of state e; find D̃ and the neighbours of each variable there."""
-    side, v = beam.now[SIDE], beam.now[LEFT]
-    before, _, near_square = scales(rule, v)
-    tiles = -(-v // TILE)
-    # Lists are stored one after the other; each thread starts after the room for all lists of earlier threads.
-    place = first * -(-tiles // step) * TILE * (v + 1)
-    for tile in range(first, tiles, step):
-        _mirror(fresh, tile * TILE, min(tile * TILE + TILE, v))
-        for at in range(tile * TILE, min(tile * TILE + TILE, v)):
-            row = fresh[at]
-            row[at] = 0.0
-            beam.paid[side, e, at] = _weigh(row, v, before, rule.quiet)
-            start = place
-            place += _list_near(row, v, near_square, work.near[start:])
-            work.start[at], work.end[at] = start, place
-            _look_up(row, work.near[start:place], work.a[start:place], work.b[start:place])
-            row[at] = 1.0
-
-
-@kernel()
-def lighten(rule, beam, e, first, step, fresh, work):
-    """Compute R̃ − F̃ of every ``step``-th candidate of state e."""
-    side, v = beam.now[SIDE], beam.now[LEFT]
-    before, after, _ = scales(rule, v)
-    nothing, entries = np.empty((0, 0)), np.empty(v)
-    for k in range(first, v, step):
-        mine = slice(work.start[k], work.end[k])
-        a, b = work.a[mine], work.b[mine]
-        beam.gains[side, e, k] = _gain(fresh, work.near[mine], a, b, a, nothing, before, after, rule.quiet, entries)
-
-
-@kernel()
-def adopt(beam, e, slots):
-    """Make the new matrix, at place e of the other bank, the base of state e, with no pending steps."""
-    side, v = beam.now[SIDE], beam.now[LEFT]
-    members = beam.members[beam.now[BANK], beam.base[side, e]]
-    for at in range(v):
-        beam.members[1 - beam.now[BANK], e, at] = members[slots[at]]
-        beam.u[side, e, at] = 1.0
-        beam.stale[side, e, at] = False
-
-
-@kernel()
-def fresh_matrix(beam, e):
-    """Return the array for the next base matrix of state e."""
-    v = beam.now[LEFT]
-    return beam.matrices[1 - beam.now[BANK], e * v * v : (e + 1) * v * v].reshape((v, v))
-
-
-@kernel()
-def renew(rule, beam, e, work):
-    """Apply all pending steps of state e and score all its candidates."""
-    slots, fresh = slots_left(beam, e), fresh_matrix(beam, e)
-    settle(beam, e, slots, 0, 1, fresh)
-    survey(rule, beam, e, 0, 1, fresh, work)
-    lighten(rule, beam, e, 0, 1, fresh, work)
-    adopt(beam, e, slots)
-
-
-@kernel()
-def renewed(beam):
-    """Record that all states have their own matrix and are scored."""
-    now = beam.now
-    for e in range(now[COUNT]):
-        beam.base[now[SIDE], e] = e
-    now[SLOTS] = now[LEFT]
-    now[PENDING] = 0
-    now[BANK] = 1 - now[BANK]
-    now[DUE] = 0
-
-
-@kernel()
-def select(values, paid, keys, width, states, positions):
+@kernel(inline=True)
+def select(values, paid, keys, width, states, positions, least, taken):
     """Choose the ``width`` smallest values with different keys; return how many were chosen.
 
     Costs are compared to nine decimals, so that rounding does not decide. Equal keys mean equal removed sets, and so
@@ -381,8 +331,6 @@ def select(values, paid, keys, width, states, positions):
     """
     rows, columns = values.shape
     count = 0
-    least = np.empty(width)
-    taken = np.empty(width, np.uint64)
     bound = np.inf
     for e in range(rows):
         for j in range(columns):
@@ -422,120 +370,109 @@ def select(values, paid, keys, width, states, positions):
     return count
 
 
-@kernel()
-def choose(rule, beam, width):
+@kernel(inline=True)
+def choose(rule, beam, width, work):
     """Choose the continuations to follow."""
-    side, m, v = beam.now[SIDE], beam.now[SLOTS], beam.now[LEFT]
-    count = beam.now[COUNT]
+    now, members, waiting, offers, offer_keys = beam.now, beam.members, beam.waiting, beam.offers, beam.offer_keys
+    side, m, count = now[SIDE], now[SLOTS], now[COUNT]
+    line, scores, spent, key = beam.line[side], beam.scores[side], beam.spent[side], beam.key[side]
+    variable_keys = beam.variable_keys
     for e in range(count):
-        u, paid, gains = beam.u[side, e], beam.paid[side, e], beam.gains[side, e]
-        members = beam.members[beam.now[BANK], beam.base[side, e]]
+        base = line[e, -1]
         ahead = 0.0
         for j in range(m):
-            ahead += paid[j]
+            ahead += scores[PAID, e, j]
         ahead /= 2.0
         for j in range(m):
-            held = len(beam.earlier) > 0 and beam.waiting[side, e, members[j]] > 0
-            spent = beam.spent[side, e] + paid[j] if u[j] > 0.0 and not held else np.inf
-            beam.offer_spent[e, j] = spent
-            beam.offer_value[e, j] = spent + rule.mu * (ahead - paid[j] - gains[j])
-            beam.offer_key[e, j] = beam.key[side, e] ^ beam.keys[members[j]]
-    step = len(beam.keys) - v
-    parents, slots = beam.parents[step], beam.slots[step]
-    count = select(beam.offer_value[:count, :m], beam.offer_spent, beam.offer_key, width, parents, slots)
+            variable, paid = members[now[BANK], base, j], scores[PAID, e, j]
+            held = waiting.shape[2] > 0 and waiting[side, e, variable] > 0
+            total = spent[e] + paid if scores[U, e, j] > 0.0 and not held else np.inf
+            offers[SPENT, e, j] = total
+            offers[VALUE, e, j] = total + rule.mu * (ahead - paid - scores[GAINS, e, j])
+            offer_keys[e, j] = key[e] ^ variable_keys[variable]
+    work.places[OPERATIONS, 0] += count * m
+    step = len(variable_keys) - now[LEFT]
+    history = beam.history[:, step]
+    count = select(
+        offers[VALUE, :count, :m], offers[SPENT], offer_keys, width, history[STATE], history[SLOT],
+        work.least, work.taken,
+    )  # fmt: skip
     for e in range(count):
-        beam.variables[step, e] = beam.members[beam.now[BANK], beam.base[side, parents[e]], slots[e]]
-    beam.now[COUNT] = count
+        history[VARIABLE, e] = members[now[BANK], line[history[STATE, e], -1], history[SLOT, e]]
+    now[COUNT] = count
 
 
-@kernel(fastmath={"reassoc", "contract"})
-def _leave(base, pool, line, steps, m, k, before, quiet, near_square, w, u, paid, stale):
-    """Remove slot k: store its vector in w, and update u, D̃ and the marks of what must be scored again.
+@part(fastmath={"reassoc", "contract"})
+def _leave(base, pool, line, steps, m, k, before, quiet, near_square, w, u, paid, gains):
+    """Remove slot k: store its vector in w, and update u, D̃ and the gains, which become stale near k.
 
     D̃ of every variable loses its pair with k; other changes for variables not near k wait until everything is scored
     again.
     """
-    _row_now(base, pool, line, steps, k, m, w)
+    _row_now(base, m, pool, line, steps, k, m, w)
     u_k = u[k]
     w[k] = 0.0
     for j in range(m):
         w[j] *= u_k
         x = w[j] * u[j]
         x = x * x
-        stale[j] |= x > near_square
+        gains[j] = np.nan if x > near_square else gains[j]
         paid[j] -= max(min(x * before - quiet, 1.0), 0.0)
         u[j] /= math.sqrt(max(1.0 - x, 1e-12))
     u[k] = 0.0
     paid[k] = 0.0
-    stale[k] = False
+    gains[k] = 0.0
 
 
-@kernel()
-def extend(rule, beam, first, step):
+@kernel(inline=True)
+def extend(rule, beam, work):
     """Write chosen states into the other half, each with one more pending step."""
-    side, m, v, steps = beam.now[SIDE], beam.now[SLOTS], beam.now[LEFT], beam.now[PENDING]
-    before, _, near_square = scales(rule, v)
-    at = len(beam.keys) - v
-    for e in range(first, beam.now[COUNT], step):
-        source, k = beam.parents[at, e], beam.slots[at, e]
-        beam.base[1 - side, e] = beam.base[side, source]
-        beam.line[1 - side, e, :steps] = beam.line[side, source, :steps]
-        beam.line[1 - side, e, steps] = e
-        beam.spent[1 - side, e] = beam.offer_spent[source, k]
-        beam.key[1 - side, e] = beam.offer_key[source, k]
-        if len(beam.earlier) > 0:
-            earlier = beam.earlier[beam.variables[at, e]]
-            for j in range(len(earlier)):
-                beam.waiting[1 - side, e, j] = beam.waiting[side, source, j] - earlier[j]
-        _copy(beam.u[side, source], beam.u[1 - side, e, :m])
-        _copy(beam.paid[side, source], beam.paid[1 - side, e, :m])
-        _copy(beam.gains[side, source], beam.gains[1 - side, e, :m])
-        _copy(beam.stale[side, source], beam.stale[1 - side, e, :m])
+    now, line, scores, pool, waiting = beam.now, beam.line, beam.scores, beam.pool, beam.waiting
+    side, m, v, steps = now[SIDE], now[SLOTS], now[LEFT], now[PENDING]
+    matrices, history, offers, earlier = beam.matrices, beam.history, beam.offers, beam.earlier
+    spent, key, offer_keys = beam.spent, beam.key, beam.offer_keys
+    degrees = rule.n - v + 1.0
+    before, near_square = degrees / rule.c, rule.z_near * rule.z_near / degrees
+    at = history.shape[1] - v
+    for e in range(now[COUNT]):
+        source, k = history[STATE, at, e], history[SLOT, at, e]
+        base = line[side, source, -1]
+        for s in range(steps):
+            line[1 - side, e, s] = line[side, source, s]
+        line[1 - side, e, steps] = e
+        line[1 - side, e, -1] = base
+        spent[1 - side, e] = offers[SPENT, source, k]
+        key[1 - side, e] = offer_keys[source, k]
+        for j in range(len(earlier)):
+            waiting[1 - side, e, j] = waiting[side, source, j] - earlier[history[VARIABLE, at, e], j]
+        for plane in range(3):
+            for j in range(m):
+                scores[1 - side, plane, e, j] = scores[side, plane, source, j]
         _leave(
-            matrix(beam, beam.now[BANK], beam.base[side, source]), beam.pool, beam.line[side, source], steps, m, k,
-            before, rule.quiet, near_square, beam.pool[steps, e], beam.u[1 - side, e], beam.paid[1 - side, e],
-            beam.stale[1 - side, e],
+            matrices[now[BANK], base * m * m :], pool, line[side, source], steps, m, k, before, rule.quiet, near_square,
+            pool[steps, e], scores[1 - side, U, e], scores[1 - side, PAID, e], scores[1 - side, GAINS, e],
         )  # fmt: skip
-
-
-@kernel()
-def extended(beam, every):
-    """Record that all chosen states have been written."""
-    now = beam.now
-    now[SIDE] = 1 - now[SIDE]
-    now[LEFT] -= 1
-    now[PENDING] += 1
-    now[DUE] = now[PENDING] == every
+        work.places[OPERATIONS, 0] += (steps + 2) * m
 
 
 @kernel()
 def advance(rule, beam, work, width, every, steps):
     """Take this many steps of the whole beam, or as many as are left."""
-    now = beam.now
+    now, line = beam.now, beam.line
     for _ in range(min(steps, now[LEFT] - 1)):
-        if now[DUE]:
+        if now[DUE] != NOTHING:
             for e in range(now[COUNT]):
-                renew(rule, beam, e, work)
-            renewed(beam)
+                if now[DUE] == EVERYTHING:
+                    renew(rule, beam, e, SETTLE, LIGHTEN + 1, 0, 1, work, work)
+                line[now[SIDE], e, -1] = e
+            now[SLOTS] = now[LEFT]
+            now[PENDING] = 0
+            now[BANK] = 1 - now[BANK]
         for e in range(now[COUNT]):
             score_stale(rule, beam, e, work)
-        choose(rule, beam, width)
-        extend(rule, beam, 0, 1)
-        extended(beam, every)
-
-
-@kernel()
-def orders(beam):
-    """Return the order of every state, a source first: the variable left, then the removed ones, the last first."""
-    now = beam.now
-    side, p = now[SIDE], len(beam.keys)
-    found = np.empty((now[COUNT], p), np.int64)
-    for e in range(now[COUNT]):
-        for j in range(now[SLOTS]):
-            if beam.u[side, e, j] > 0.0:
-                found[e, 0] = beam.members[now[BANK], beam.base[side, e], j]
-        at = e
-        for step in range(p - 2, -1, -1):
-            found[e, p - 1 - step] = beam.variables[step, at]
-            at = beam.parents[step, at]
-    return found
+        choose(rule, beam, width, work)
+        extend(rule, beam, work)
+        now[SIDE] = 1 - now[SIDE]
+        now[LEFT] -= 1
+        now[PENDING] += 1
+        now[DUE] = EVERYTHING if now[PENDING] == every else NOTHING

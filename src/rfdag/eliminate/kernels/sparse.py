@@ -323,7 +323,7 @@ def _awaken(state, tau_after, count):
         at += 1
 
 
-@kernel()
+@kernel(allocates=True)
 def _release(state, k, taus, rule):
     """Update the direct predecessors of k after its removal; those without remaining successors become candidates.
 

@@ -44,7 +44,7 @@ def last_partial_correlations(L, column, sizes):
         sizes[k] = abs(column[m - 1]) / math.sqrt(_dot(column, column, k, m))
 
 
-@kernel()
+@kernel(allocates=True)
 def connected(parents, parents_from, children, children_from, source, others, answers):
     """Store for each of ``others`` whether it is d-connected to ``source`` given the rest of them.
 

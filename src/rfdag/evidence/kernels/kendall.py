@@ -8,7 +8,7 @@ RUN = 16
 """Numbers that are sorted by insertion before runs are merged."""
 
 
-@kernel()
+@kernel(allocates=True)
 def discordances(codes, order, first, swaps, joint):
     """Store for each later column how many pairs of rows it orders otherwise than ``first``, and ties of both.
 

@@ -17,7 +17,7 @@ LAYER, NEXT, STATES, GOAL = range(4)
 one that leads to the best order (−1 before there is any)."""
 
 
-@kernel()
+@kernel(allocates=True)
 def list_families(gram, precision, n, price, limit, required, bits, most_steps, masks, scores):
     """List the sets of candidates that score better as parents of y than all of their subsets; return how many.
 
@@ -138,10 +138,10 @@ def bound_group(members, earlier, start, masks, scores, bounds):
         bounds[subset] = lowest
 
 
-@kernel()
+@kernel(allocates=True)
 def search_sets(
-    p, earlier, start, masks, scores, group, place, bounds, states, costs, origin, beside, table, heads, counters, least,
-    most_states,
+    p, earlier, start, masks, scores, group, place, bounds, states, costs, origin, beside, table, heads, counters,
+    least, most_states,
 ):  # fmt: skip
     """Expand so many sets, the smallest first, and return the number that were; 0 at the end, −1 where room is short.
 

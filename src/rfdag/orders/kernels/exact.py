@@ -12,18 +12,17 @@ from rfdag.runtime.compilation import kernel
 
 
 @kernel()
-def score_families(gram, n, price, limit, forbidden, required, scores):
+def score_families(gram, n, price, limit, forbidden, required, given, chosen, scores):
     """Fill, for every set S of the other variables, the score of y with the parents S.
 
     ``gram`` holds the correlations of y, which comes first, and the others; bit x of a set stands for the row x + 1. A
     set scores ∞ if it has more members than ``limit``, one that is ``forbidden``, or not all that are ``required``.
 
     Sets are visited so that each is the one before with a later variable added. Of the covariances given a set only
-    those of y and of still later variables are kept, so that a set takes a few steps on average, whatever its size.
+    those of y and of still later variables are kept, in ``given``, so that a set takes a few steps on average, whatever
+    its size. ``chosen`` is room for its members.
     """
     m = gram.shape[0] - 1
-    given = np.empty((m + 1, m + 1, m + 1))
-    chosen = np.zeros(m + 1, np.int64)
     for i in range(m + 1):
         for j in range(m + 1):
             given[0, i, j] = gram[i, j]
