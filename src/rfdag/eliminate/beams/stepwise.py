@@ -109,9 +109,7 @@ class StepwiseBeam:
         self._share(some, count, v, check)
         return new, paid, ahead
 
-    def _pay(
-        self, v: int, matrices: Floats, states: Integers, slots: Integers, check: Callable[[], None]
-    ) -> Floats:
+    def _pay(self, v: int, matrices: Floats, states: Integers, slots: Integers, check: Callable[[], None]) -> Floats:
         """Return the stepwise costs of removals."""
         costs = np.empty(len(states))
 
@@ -131,7 +129,7 @@ class StepwiseBeam:
     def _cheapest(self, soft: Floats) -> tuple[Integers, Integers]:
         """Return the states and slots on the shortlist: all that cost no more than the last that fits on it."""
         values = np.round(soft.ravel(), DIGITS)
-        room = min(self._shortlist * self._width, np.count_nonzero(np.isfinite(values)))
+        room = min(self._shortlist * self._width, int(np.isfinite(values).sum()))
         return np.divmod(np.flatnonzero(values <= np.partition(values, room - 1)[room - 1]), soft.shape[1])
 
     def _share(self, work: Callable[[int, int], None], count: int, v: int, check: Callable[[], None]) -> None:
