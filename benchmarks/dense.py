@@ -39,7 +39,7 @@ from rfdag.eliminate import DenseEngine, FisherZ, eliminate
 from rfdag.eliminate.beams.soft import SoftBeam
 from rfdag.evidence.moments import Moments
 from rfdag.graphs.dag import Graph
-from rfdag.orders.portfolio import neighbour_z, steps_between_scores
+from rfdag.orders.beam_settings import neighbour_z, steps_between_scores
 from rfdag.orders.tuning import LARGE_SETTINGS
 from rfdag.runtime.progress import Progress
 from rfdag.runtime.threads import one_blas_thread

@@ -30,7 +30,7 @@ from rfdag.eliminate.engines.gpu import GpuEngine
 from rfdag.eliminate.engines.gpu_oracle import GpuOracleEngine
 from rfdag.evidence.gpu import DeviceMoments
 from rfdag.evidence.moments import Moments
-from rfdag.orders.portfolio import steps_between_scores
+from rfdag.orders.beam_settings import steps_between_scores
 from rfdag.orders.tuning import LARGE_SETTINGS, NEIGHBOUR_Z_FOR_VERY_LARGE_P
 from rfdag.runtime.compilation import COMPILED
 from rfdag.runtime.device import cupy, require_device

@@ -226,3 +226,65 @@ def lasso(S, j, others, strength, sweeps=20_000):
         if np.abs(beta - before).max(initial=0) < 1e-15:
             break
     return beta
+
+
+def variance(S, k, given):
+    """The variance of k that is left given others, from their covariances."""
+    return S[k, k] - S[k, given] @ np.linalg.solve(S[np.ix_(given, given)], S[given, k]) if given else S[k, k]
+
+
+def stepwise_cost(S, n, k, others, c):
+    """What k costs after others: while the weakest parent is worth less than c, it is left out, for its worth / c."""
+    parents, cost = list(others), 0.0
+    while parents:
+        worth = {
+            i: n * math.log(variance(S, k, [j for j in parents if j != i]) / variance(S, k, parents)) for i in parents
+        }
+        weakest = min(parents, key=worth.get)
+        if worth[weakest] >= c:
+            break
+        cost += worth[weakest] / c
+        parents.remove(weakest)
+    return cost + len(parents)
+
+
+def soft_weights(S, n, nodes, c):
+    """The weight min(z² / c, 1) of every pair of nodes, from the inverse of their covariance."""
+    K = np.linalg.inv(S[np.ix_(nodes, nodes)])
+    scale = np.sqrt(np.diag(K))
+    weights = np.minimum((n - len(nodes) + 1) * (K / np.outer(scale, scale)) ** 2 / c, 1.0)
+    np.fill_diagonal(weights, 0.0)
+    return weights
+
+
+def stepwise_beam(S, n, width, mu, c, shortlist, before=()):
+    """Pairs (cost, order) that a beam under the stepwise cost ends with, the cheapest first.
+
+    A state is what has been removed, the last first, with its cost. ``before`` holds pairs (i, j): i must precede j.
+    """
+    p = len(S)
+    states = [((), 0.0)]
+    for _ in range(p - 1):
+        offers = []
+        for removed, spent in states:
+            left = [i for i in range(p) if i not in removed]
+            weights = soft_weights(S, n, left, c)
+            for at, k in enumerate(left):
+                others = [i for i in left if i != k]
+                if any((k, i) in before for i in others):
+                    continue
+                ahead = soft_weights(S, n, others, c).sum() / 2
+                offers.append((spent + weights[at].sum() + mu * ahead, removed, spent, k, others, ahead))
+        cut = sorted(round(offer[0], 9) for offer in offers)[: shortlist * width][-1]
+        exact = []
+        for soft, removed, spent, k, others, ahead in offers:
+            if round(soft, 9) <= cut:
+                paid = spent + stepwise_cost(S, n, k, others, c)
+                exact.append((round(paid + mu * ahead, 9), len(exact), (k, *removed), paid))
+        chosen = {}
+        for _, number, removed, paid in sorted(exact):
+            if frozenset(removed) not in chosen and len(chosen) < width:
+                chosen[frozenset(removed)] = number, removed, paid
+        states = [(removed, paid) for _, removed, paid in sorted(chosen.values())]
+    found = [(paid, [*(set(range(p)) - set(removed)), *removed]) for removed, paid in states]
+    return sorted(found, key=lambda state: round(state[0], 9))

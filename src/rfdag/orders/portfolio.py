@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,9 +15,18 @@ from numpy.typing import NDArray
 
 from rfdag.eliminate.beams.gpu import GpuBeam, bytes_of_states
 from rfdag.eliminate.beams.soft import SoftBeam
+from rfdag.eliminate.beams.stepwise import StepwiseBeam
 from rfdag.evidence.local import GroupedMoments
 from rfdag.knowledge.constraints import Constraints
 from rfdag.orders import tuning
+from rfdag.orders.beam_settings import (
+    first_width,
+    may_be_lazy,
+    neighbour_z,
+    next_width,
+    settings_for,
+    steps_between_scores,
+)
 from rfdag.orders.reinsertion import descend
 from rfdag.orders.scores import ScoredOrder
 from rfdag.orders.tuning import Setting
@@ -128,14 +136,17 @@ def search_orders(
     deadline = deadline or Deadline()
     p = len(partial)
     worth = worth or moments.n_samples
-    first = tuning.NARROWEST_BEAM if width == "auto" else width
+    settings = settings_for(partial, worth)
+    sparse = settings != tuning.DENSE_SETTINGS
+    lazy = sparse and may_be_lazy(p, refine) if rescoring == "auto" else rescoring == "lazy"
+    stepwise = not (sparse or lazy or device == "cuda")
+    if stepwise:
+        settings = tuning.STEPWISE_SETTINGS
+    first = first_width(p, stepwise=stepwise) if width == "auto" else width
     if device == "cuda":
         require_memory(p, first, bytes_of_states)
     else:
         require_beam(p, first)
-    settings = settings_for(partial, worth)
-    sparse = settings != tuning.DENSE_SETTINGS
-    lazy = sparse and may_be_lazy(p, refine) if rescoring == "auto" else rescoring == "lazy"
     task = _Task(
         partial=partial,
         moments=moments,
@@ -143,9 +154,10 @@ def search_orders(
         penalty=penalty,
         gamma=gamma,
         steps_between_scores=steps_between_scores(p) if lazy else 1,
-        # Refinement is cheap on sparse graphs and tells a good order from a promising one; on dense graphs it costs
-        # more than the beams, and the best order before it is the best after it.
-        refine_each=refine and sparse,
+        stepwise=stepwise,
+        # Refinement is cheap on sparse graphs and small ones, and tells a good order from a promising one; on large
+        # dense graphs it costs more than the beams, and the best order before it is the best after it.
+        refine_each=refine and (sparse or (stepwise and p <= tuning.SMALL_P)),
         on_gpu=device == "cuda",
         constraints=constraints,
     )
@@ -182,6 +194,7 @@ class _Task:
     penalty: float
     gamma: float
     steps_between_scores: int
+    stepwise: bool
     refine_each: bool
     on_gpu: bool
     constraints: Constraints | None
@@ -194,8 +207,19 @@ class _Task:
         """Return whether so many states fit into memory."""
         return _fits_on_gpu(self.p, width) if self.on_gpu else beam_fits(self.p, width)
 
-    def beam(self, setting: Setting, width: int, threads: int) -> SoftBeam | GpuBeam:
+    def beam(self, setting: Setting, width: int, threads: int) -> SoftBeam | StepwiseBeam | GpuBeam:
         """Return a beam that has not started yet."""
+        if self.stepwise:
+            return StepwiseBeam(
+                self.partial,
+                self.worth,
+                width,
+                setting.mu,
+                c=setting.c,
+                shortlist=tuning.STEPWISE_SHORTLIST,
+                threads=threads,
+                constraints=self.constraints,
+            )
         kind = GpuBeam if self.on_gpu else functools.partial(SoftBeam, threads=threads)
         return kind(
             self.partial,
@@ -258,8 +282,10 @@ class _Portfolio:
         A round that the deadline ends has fewer trials than settings, perhaps none.
         """
         count = len(beams.settings)
-        # Beams side by side where there are several, the states of one beam side by side where there is one.
-        workers = min(self._threads, count) if self._task.fits(beams.width * count) else 1
+        # Beams side by side where there are several, the states of one beam side by side where there is one, or where
+        # most of the time goes into states: threads then end together.
+        apart = not self._task.stepwise and self._task.fits(beams.width * count)
+        workers = min(self._threads, count) if apart else 1
         quick = beams.width * self._task.p**3 < tuning.LEAST_WORK_FOR_BEAM_THREADS
         shares = Shares(count, self._report)
         attempt = functools.partial(self._attempt, beams.width, 1 if quick else self._threads // workers, shares)
@@ -323,55 +349,11 @@ def _next_round(beams: _Round, found: list[_Trial], task: _Task) -> _Round | Non
     """Return the next, wider round, or None if the settings agree or beams would be too wide."""
     if len(found) > 1 and _total(found[0].scored) == _total(found[-1].scored):
         return None
-    p, wider = task.p, beams.width * tuning.BEAM_GROWTH
-    small = p <= tuning.SMALL_P
-    widest = tuning.WIDEST_BEAM_FOR_SMALL_P if small else tuning.WIDEST_BEAM
-    if wider > widest or wider * p * p > tuning.MOST_BEAM_ENTRIES or not task.fits(wider):
+    wider = next_width(task.p, beams.width, stepwise=task.stepwise)
+    if wider is None or not task.fits(wider):
         return None
     best = tuple(trial.setting for trial in found[: max(1, len(beams.settings) - 1)])
-    return _Round(wider, beams.settings if small else best)
-
-
-def may_be_lazy(p: int, refine: bool) -> bool:
-    """Return whether lazy scores are as good as exact ones over p variables of a sparse graph.
-
-    Refinement makes up for what they lose, and over many variables nothing is lost. Over few, an unrefined answer is
-    wanted at once, and a refined one can wait.
-
-    >>> may_be_lazy(20, refine=True), may_be_lazy(100, refine=True), may_be_lazy(100, refine=False)
-    (False, True, False)
-    """
-    few = p <= tuning.EXACT_P_IF_REFINED
-    return not few if refine else few or p > tuning.EXACT_P_IF_UNREFINED
-
-
-def steps_between_scores(p: int) -> int:
-    """Return after how many steps a lazy beam over p variables scores everything again.
-
-    >>> steps_between_scores(500)
-    16
-    """
-    return next(steps for most, steps in tuning.LAZY_STEPS if p > most)
-
-
-def neighbour_z(p: int) -> float:
-    """Return z from which two of p variables are neighbours in a beam.
-
-    >>> neighbour_z(100), neighbour_z(1000)
-    (2.5, 2.8)
-    """
-    return tuning.NEIGHBOUR_Z if p < tuning.VERY_LARGE_P else tuning.NEIGHBOUR_Z_FOR_VERY_LARGE_P
-
-
-def settings_for(partial: Floats, n_samples: int) -> tuple[Setting, ...]:
-    """Return the settings to try: those for dense, sparse or large sparse graphs, by the share of clear edges."""
-    p = len(partial)
-    clear = np.count_nonzero(np.abs(partial) > tuning.CLEAR_Z / math.sqrt(n_samples - p + 1)) - p
-    if clear > tuning.DENSE_SHARE_OF_PAIRS * p * (p - 1):
-        return tuning.DENSE_SETTINGS
-    if p < tuning.LARGE_P:
-        return tuning.SPARSE_SETTINGS
-    return tuning.LARGE_SETTINGS if p < tuning.HUGE_P else tuning.LARGE_SETTINGS[:1]
+    return _Round(wider, beams.settings if task.p <= tuning.SMALL_P else best)
 
 
 def _total(scored: ScoredOrder) -> float:
