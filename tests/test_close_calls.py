@@ -17,7 +17,8 @@ from rfdag.graphs import cpdag, find_cycle
 from rfdag.notebooks import view
 from rfdag.orders.reversals import Reversing
 from rfdag.plots.graph import CLOSE_DIRECTED, STROKES
-from rfdag.result.close_calls import CLOSE, MARK, CloseCall
+from rfdag.orders.rivals import CLOSE
+from rfdag.result.close_calls import MARK, CloseCall
 from rfdag.result.ordering import order_in_words
 from rfdag.result.remarks import advice_on_directions, close_calls_in_words
 from rfdag.simulate import linear_sem, random_dag, sample

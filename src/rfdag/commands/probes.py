@@ -30,6 +30,7 @@ KERNELS = (
     "eliminate.kernels.soft",
     "eliminate.kernels.sparse",
     "graphs.kernels",
+    "orders.kernels.branching",
     "orders.kernels.exact",
     "orders.kernels.fits",
     "orders.kernels.moves",

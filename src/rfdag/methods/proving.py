@@ -88,7 +88,7 @@ def proven(method: Judged, found: Found, evidence: Evidence, run: Run, *, asked:
         return found
     if solution is None:
         return replace(found, proof=proof)
-    best = ScoredOrder(problem.moments, solution.order, penalty, scored.gamma, solution.dag, run.constraints)
+    best = ScoredOrder(scored.moments, solution.order, penalty, scored.gamma, solution.dag, run.constraints)
     return _replaced(found, best, proof)
 
 

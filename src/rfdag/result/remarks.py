@@ -6,7 +6,8 @@ from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING
 
 from rfdag.errors import Message, keyword
-from rfdag.result.close_calls import CLOSE, MARK, CloseCall
+from rfdag.orders.rivals import CLOSE
+from rfdag.result.close_calls import MARK, CloseCall
 from rfdag.wording import counted
 
 if TYPE_CHECKING:
