@@ -6,6 +6,7 @@ d-separation, `Sample` by inverting the covariance of exactly the variables aske
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 
@@ -212,6 +213,35 @@ def all_dags(p):
             for (i, j), edge in zip(pairs, chosen, strict=True):
                 dag[order[i], order[j]] = edge
             yield dag
+
+
+def best_score(S, n, price, limit, before=()):
+    """The least BIC of all DAGs: over sets of nodes, each with a last one that has its best parents among the rest.
+
+    Families are scored one by one, by determinants. ``before`` are pairs of which the first must precede the second.
+    """
+    p = len(S)
+    nodes = range(p)
+
+    def score(y, family):
+        held = [*family, y]
+        inner = np.linalg.slogdet(S[np.ix_(family, family)])[1] if family else 0.0
+        return n * (np.linalg.slogdet(S[np.ix_(held, held)])[1] - inner) + price * len(family)
+
+    @functools.cache
+    def family(y, among):
+        options = [score(y, among)] if len(among) <= limit else []
+        return min([*options, *(family(y, tuple(x for x in among if x != left)) for left in among)])
+
+    @functools.cache
+    def best(chosen):
+        if not chosen:
+            return 0.0
+        last = [y for y in chosen if not any((y, z) in before for z in chosen)]
+        rests = {y: tuple(x for x in chosen if x != y) for y in last}
+        return min(best(rest) + family(y, rest) for y, rest in rests.items())
+
+    return best(tuple(nodes))
 
 
 def lasso(S, j, others, strength, sweeps=20_000):

@@ -16,8 +16,8 @@ from rfdag.evidence.local import SharedMoments
 from rfdag.graphs import cpdag, find_cycle
 from rfdag.notebooks import view
 from rfdag.orders.reversals import Reversing
-from rfdag.plots.graph import CLOSE_DIRECTED, STROKES
 from rfdag.orders.rivals import CLOSE
+from rfdag.plots.graph import CLOSE_DIRECTED, STROKES
 from rfdag.result.close_calls import MARK, CloseCall
 from rfdag.result.ordering import order_in_words
 from rfdag.result.remarks import advice_on_directions, close_calls_in_words

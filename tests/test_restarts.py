@@ -17,6 +17,7 @@ from rfdag.evidence.moments import Moments
 from rfdag.knowledge import Knowledge
 from rfdag.orders import restarts, tuning
 from rfdag.orders.kernels import moves
+from rfdag.orders.reinsertion import descend
 from rfdag.orders.scores import ScoredOrder
 from rfdag.runtime import compilation
 from rfdag.runtime.deadline import Deadline
@@ -80,7 +81,7 @@ def test_a_restart_over_more_variables_reverses_edges(p, counts, monkeypatch):
 
 
 def test_restarts_end_after_enough_in_vain(monkeypatch):
-    """Twenty where each is quick, none where each takes long."""
+    """As many as the work that led there allows, at most fifty; none where each takes longer than all of that."""
     monkeypatch.setattr(restarts, "descend", lambda *_, **__: 0)
     made = []
     reverse = restarts._restart
@@ -94,9 +95,32 @@ def test_restarts_end_after_enough_in_vain(monkeypatch):
     restarts.iterate(sparse, np.random.default_rng(7), "auto")
     assert len(made) == tuning.MOST_FRUITLESS_RESTARTS
     made.clear()
-    monkeypatch.setattr(tuning, "MOST_FRUITLESS_WORK", 0)
+    monkeypatch.setattr(tuning, "LEAST_RESTART_OPERATIONS", 0)
+    monkeypatch.setattr(tuning, "RESTART_SHARE", 0.5)
     restarts.iterate(sparse, np.random.default_rng(7), "auto")
     assert not made
+
+
+def test_restarts_stop_by_operations(monkeypatch):
+    """More of them where more operations were spent before, and the same number however many threads there are."""
+    monkeypatch.setattr(tuning, "LEAST_RESTART_OPERATIONS", 0)
+    monkeypatch.setattr(tuning, "MOST_FRUITLESS_RESTARTS", 1000)
+    made = []
+    reverse = restarts._restart
+
+    def restart(*args):
+        made.append(args)
+        return reverse(*args)
+
+    monkeypatch.setattr(restarts, "_restart", restart)
+    counts = []
+    for times, threads in ((1, 1), (8, 1), (8, 2)):
+        made.clear()
+        start = scored(20, n=400)
+        descend(start, np.random.default_rng(8))
+        restarts.iterate(start, np.random.default_rng(7), "auto", threads=threads, operations=times * start.operations)
+        counts.append(len(made))
+    assert counts[0] < counts[1] == counts[2]
 
 
 def test_every_tuned_number_says_where_it_comes_from():

@@ -8,9 +8,10 @@ import pytest
 from reference import all_dags, local_bic
 from rfdag.evidence.local import SharedMoments
 from rfdag.knowledge import Knowledge
+from rfdag.orders.exact import Problem, best_dag
 from rfdag.orders.kernels import moves
 from rfdag.orders.reinsertion import descend
-from rfdag.orders.scores import ScoredOrder, best_dag, most_parents, price_of_edge, warning_about_cap
+from rfdag.orders.scores import ScoredOrder, most_parents, price_of_edge, warning_about_cap
 from rfdag.simulate import linear_sem, random_dag, sample
 
 FIRST_TOTAL = -1041.6273414540897
@@ -122,7 +123,8 @@ def test_a_place_is_judged_in_the_rows_of_those_passed(search):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_best_dag_is_the_best_of_all_in_the_rows_of_each(seed):
     moments = two_groups(4, seed)
-    order, dag = best_dag(moments)
+    best = best_dag(Problem(moments))
+    order, dag = best.order, best.dag
     price = price_of_edge(200, 4, 2.0)
     least = min(local_bic(moments.rows_of_each(), other, price) for other in all_dags(4))
     assert local_bic(moments.rows_of_each(), dag, price) == pytest.approx(least, abs=1e-7)
@@ -160,12 +162,12 @@ def test_one_matrix_gives_the_answers_of_old():
     descend(scored, np.random.default_rng(5))
     assert scored.total == pytest.approx(LAST_TOTAL, rel=1e-10)
     assert scored.order.tolist() == LAST_ORDER
-    assert best_dag(SharedMoments(correlation, 150))[0].tolist() == BEST_ORDER
+    assert best_dag(Problem(SharedMoments(correlation, 150))).order.tolist() == BEST_ORDER
     knowledge = Knowledge(required=[(0, 5)], forbidden=[(5, 3)]).constraints(range(12))
-    order, dag = best_dag(SharedMoments(correlation, 150), constraints=knowledge)
-    assert order.tolist() == KNOWING_ORDER
-    assert dag[0, 5]
-    assert not dag[5, 3]
+    knowing = best_dag(Problem(SharedMoments(correlation, 150), constraints=knowledge))
+    assert knowing.order.tolist() == KNOWING_ORDER
+    assert knowing.dag[0, 5]
+    assert not knowing.dag[5, 3]
 
 
 def test_rows_limit_the_parents_of_each_variable():

@@ -42,6 +42,8 @@ class Found:
         The BIC and its γ once that order is given up; those of blocks are their sum and the largest.
     attempts
         The beams that were tried.
+    operations
+        Those that scoring and refining the orders of the beams took.
     path
         What each of several penalties gave.
     warnings
@@ -68,6 +70,7 @@ class Found:
     total: float | None = None
     extension: float = 0.0
     attempts: tuple[Attempt, ...] = ()
+    operations: int = 0
     path: tuple[PathPoint, ...] = ()
     warnings: tuple[str, ...] = ()
     interrupted: bool = False

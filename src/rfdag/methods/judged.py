@@ -233,7 +233,7 @@ class Refinable(Judged):
         """Choose parents by BIC and refine the order where asked, at every penalty."""
         if evidence.exact or evidence.sparse or not self.by_bic:
             return found
-        refinement = _Refinement(self, evidence, run, found.interrupted)
+        refinement = _Refinement(self, evidence, run, found)
         # The thresholded DAG is a good start for a refinement; an order that is only scored starts from scratch.
         try:
             start = found.scored or self.scored(found.order, evidence, run, found.dag if self.refining else None)
@@ -249,8 +249,9 @@ class Refinable(Judged):
 class _Refinement:
     """Descents and restarts from one order after the other, until the user interrupts."""
 
-    def __init__(self, method: Refinable, evidence: Evidence, run: Run, interrupted: bool) -> None:
-        self.interrupted = interrupted
+    def __init__(self, method: Refinable, evidence: Evidence, run: Run, found: Found) -> None:
+        self.interrupted = found.interrupted
+        self._operations = found.operations
         self._method = method
         self._evidence = evidence
         self._run = run
@@ -292,6 +293,7 @@ class _Refinement:
                 until=until,
                 threads=run.threads,
                 rivals=self.rivals,
+                operations=self._operations,
             )
         except KeyboardInterrupt:
             self.interrupted = True

@@ -78,14 +78,28 @@ class Soft(Refinable):
             )
 
     @property
+    def asks_for_beams(self) -> bool:
+        """Whether options of beams and of refinement are given."""
+        return not {"beam", "rescoring", "restarts", "refine"}.isdisjoint(self.given())
+
+    @property
     def seeks_best(self) -> bool:
         """Whether the best DAG of all is to be found or proven where that can be done."""
-        heuristic = {"beam", "rescoring", "restarts", "refine"}.intersection(self.given())
-        return self.exact is True or (self.exact == "auto" and not heuristic and self.refining and self.by_bic)
+        by_default = self.exact == "auto" and not self.asks_for_beams and self.refining and self.by_bic
+        return self.exact is True or by_default
 
     def solves(self, columns: int) -> bool:
         """Return whether it looks at all sets of so many variables, in place of beams."""
-        return self.seeks_best and columns <= tuning.LARGEST_P_FOR_ALL_SETS
+        return self.seeks_best and not self.asks_for_beams and columns <= tuning.LARGEST_P_FOR_ALL_SETS
+
+    def refuse_unserved(self, evidence: Evidence, run: Run) -> None:
+        """Raise for options that this evidence cannot serve."""
+        super().refuse_unserved(evidence, run)
+        if self.exact is True and len(evidence.names) > MOST_VARIABLES:
+            raise OptionError(
+                f"{keyword('exact', True)} takes up to {MOST_VARIABLES} variables, and there are "
+                f"{len(evidence.names)}. Leave it out, or choose variables with {keyword('columns', ...)}."
+            )
 
     @property
     def widens(self) -> bool:
@@ -137,6 +151,7 @@ class Soft(Refinable):
             elimination,
             best,
             attempts=outcome.attempts,
+            operations=outcome.operations,
             warnings=(INTERRUPTED,) if outcome.interrupted else (),
             interrupted=outcome.interrupted,
         )

@@ -68,12 +68,14 @@ class Attempt:
 class Outcome:
     """The best order found, what was tried, and the winner's order before refinement.
 
-    ``interrupted`` is whether the user ended the search before it was done.
+    ``operations`` are those that choosing parents and refining took, for the orders of all beams; ``interrupted`` is
+    whether the user ended the search before it was done.
     """
 
     best: ScoredOrder
     attempts: tuple[Attempt, ...]
     eliminated: Integers
+    operations: int
     interrupted: bool = False
 
 
@@ -181,7 +183,8 @@ def search_orders(
             raise
         interrupted = isinstance(ended, KeyboardInterrupt)
         search.take_best_finished()
-    return Outcome(search.best.scored, tuple(search.attempts), search.best.eliminated, interrupted)
+    operations = sum(trial.scored.operations for trial in search.finished)
+    return Outcome(search.best.scored, tuple(search.attempts), search.best.eliminated, operations, interrupted)
 
 
 @dataclass(frozen=True)

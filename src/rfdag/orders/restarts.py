@@ -32,15 +32,17 @@ def iterate(
     until: Deadline | None = None,
     threads: int = 1,
     rivals: Rivals | None = None,
+    operations: int = 0,
 ) -> tuple[ScoredOrder, bool]:
     """Return the best of ``restarts`` descents, each from the best order so far with some edges reversed.
 
     Below `tuning.LEAST_P_FOR_REVERSALS` variables each descent starts from a random order instead. "auto" goes on until
-    several in a row have found nothing better, fewer the longer each takes; and then, where that is given, ``until``
-    a moment. The deadline ends both. The score never rises. The second value is whether the user interrupted it;
-    nothing found until then is lost. All orders that are reached are offered to ``rivals``.
+    several in a row have found nothing better: as many as take `tuning.RESTART_SHARE` times the ``operations`` that
+    orders have taken until now; and then, where that is given, ``until`` a moment. The deadline ends both. The score
+    never rises. The second value is whether the user interrupted it; nothing found until then is lost. All orders that
+    are reached are offered to ``rivals``.
     """
-    progress = _Restarts(best, restarts, deadline or Deadline(), until, rivals or Rivals())
+    progress = _Restarts(best, restarts, deadline or Deadline(), until, rivals or Rivals(), operations)
     stop = threading.Event()
     if progress.next_count() > 0:
         report(progress.share)
@@ -65,14 +67,11 @@ def iterate(
     return progress.best, False
 
 
-def patience(scored: ScoredOrder) -> int:
-    """Return how many fruitless restarts in a row are enough: at most 20, none where each would take long."""
-    work = int((scored.dag.sum(axis=0, dtype=np.int64) ** 3).sum())
-    return min(tuning.MOST_FRUITLESS_RESTARTS, tuning.MOST_FRUITLESS_WORK // max(work, 1))
-
-
 class _Restarts:
-    """The best order so far, how many restarts were made, and how many of them in vain since it was found."""
+    """The best order so far, how many restarts were made, and how many of them in vain since it was found.
+
+    Work is counted in operations, which are the same on every machine and for any number of threads.
+    """
 
     def __init__(
         self,
@@ -81,10 +80,14 @@ class _Restarts:
         deadline: Deadline,
         until: Deadline | None,
         rivals: Rivals,
+        operations: int,
     ) -> None:
         self.best, self.deadline = best, deadline
         self._rivals = rivals
         rivals.offer(best)
+        self._expected = float(max(best.operations, 1))
+        self._budget = max(tuning.RESTART_SHARE * max(operations, best.operations), tuning.LEAST_RESTART_OPERATIONS)
+        self._spent = 0
         self.done = 0
         self._wanted = restarts
         self._until = until
@@ -98,7 +101,7 @@ class _Restarts:
             return self.done / max(self._wanted, 1)
         if self._until is not None:
             return 1 - self._until.left() / max(self._at_first, 1e-9)
-        return min(self._fruitless / max(patience(self.best), 1), 1.0)
+        return min(self._spent / max(self._budget, 1.0), 1.0)
 
     def next_count(self) -> int:
         """Return how many restarts come next from the best order; 0 or less at the end."""
@@ -119,8 +122,11 @@ class _Restarts:
         return self.deadline.unless(cancelled)
 
     def _left(self) -> int:
-        """Return how many restarts are still to come, whatever the time."""
-        return self._wanted - self.done if self._wanted != "auto" else patience(self.best) - self._fruitless
+        """Return how many restarts are still to come, whatever the time, if none of them finds anything."""
+        if self._wanted != "auto":
+            return self._wanted - self.done
+        affordable = int((self._budget - self._spent) / self._expected)
+        return min(affordable, tuning.MOST_FRUITLESS_RESTARTS - self._fruitless)
 
     def take(self, trials: Iterable[ScoredOrder], count: int) -> None:
         """Count these restarts, and keep the best of them if it is better than the best so far."""
@@ -128,10 +134,13 @@ class _Restarts:
         for each in reached:
             self._rivals.offer(each)
         trial = min(reached, key=lambda trial: trial.total)
+        taken = sum(each.operations for each in reached)
         self.done += count
         self._fruitless += count
+        self._spent += taken
+        self._expected = max(taken / count, 1.0)
         if trial.total < self.best.total - IMPROVED:
-            self.best, self._fruitless = trial, 0
+            self.best, self._fruitless, self._spent = trial, 0, 0
 
 
 def _restart(best: ScoredOrder, deadline: Deadline, generator: np.random.Generator) -> ScoredOrder:

@@ -117,10 +117,13 @@ on none of 45 with p = 30, n = 300, p = 40, n = 800 and p = 50, n = 500.
 """
 
 FIRST_STEPWISE_WORK = 1.6e9
-"""Width · p⁴ up to which the first beams are so wide. By run time: half a second for each setting."""
+"""Width · p⁴ up to which the first beams are so wide. Chosen by run time: half a second for each setting."""
 
 WIDEST_STEPWISE_BEAM = 4096
-"""States of the widest beams of "auto" under the stepwise cost: there they solve all graphs of `STEPWISE_SETTINGS`."""
+"""States of the widest beams of "auto" under the stepwise cost: they solve all graphs on which it was chosen.
+
+Chosen with `STEPWISE_SETTINGS`.
+"""
 
 MOST_STEPWISE_WORK = 2.6e10
 """Width · p⁴ up to which "auto" widens a beam under the stepwise cost. By run time: 4 s of one core at p = 50."""
@@ -198,14 +201,19 @@ from seed 20260: "auto" misses the best DAG in 24 of them from random orders, in
 after up to two, four and eight (which take longer). On 450 others with p = 5 … 7 (seed 20261) it misses 19 and 42.
 """
 
-MOST_FRUITLESS_RESTARTS = 20
-"""Restarts in a row without success after which "auto" stops. Chosen on seeds 77 and 78 of the sparse workloads."""
+MOST_FRUITLESS_RESTARTS = 50
+"""Restarts in a row without success after which "auto" stops in any case. Chosen with `RESTART_SHARE`."""
 
-MOST_FRUITLESS_WORK = 240_000
-"""Σ |parents|³ times fruitless restarts after which "auto" stops, so that dense graphs have few.
+RESTART_SHARE = 3.0
+"""Operations that restarts may take in vain, for each that scoring and refining the orders of the beams took.
 
-Chosen on seeds 77 and 78 of the sparse workloads.
+With this they take about as long as the beams. Chosen on seeds 77 and 78 of the workloads, 10 graphs each: the BIC of
+0, 1, 3, 6 and 12 falls by 0, 0, 0, 0, 0 for degree8-p100-n1000, 0, .7, 6, 10, 10 for degree8-p60-n300, 0, 7, 9, 9, 9
+for scale-free4, 0, 17, 28, 28, 28 for weak; the time of the whole grows to 1.2, 1.6, 2.2 and 2.9 times that of 0.
 """
+
+LEAST_RESTART_OPERATIONS = 6e7
+"""Operations that restarts may take in vain in any case: less than a tenth of a second. Chosen by time."""
 
 MOST_RIVALS = 32
 """DAGs nearly as good as the best that a search remembers. Chosen by memory: 32 p² bytes."""
@@ -262,11 +270,13 @@ MOST_VISITS_IN_VAIN = 20_000
 """Families or DAGs that a covered-edge search visits in vain before it gives up. Not recorded."""
 
 LARGEST_P_FOR_ALL_SETS = 20
-"""Variables up to which the default looks at every set of them. By time: half a second on two cores, and each more
-variable doubles it."""
+"""Variables up to which the default looks at every set of them.
+
+Chosen by time: half a second on two cores, and each more variable doubles it.
+"""
 
 LARGEST_P_ON_REQUEST = 25
-"""Variables up to which every set of them is looked at where the user asks for the best DAG. By memory: 3.7 GB."""
+"""Variables up to which every set is looked at where the user asks for the best DAG. Chosen by memory: 3.7 GB."""
 
 LARGEST_P_FOR_SPARSEST_ORDER = 16
 """Variables up to which rule "sp" looks at every set of them by counts of edges. Chosen by time and memory."""
@@ -275,7 +285,7 @@ LARGEST_P_TO_PROVE = 30
 """Variables up to which the default tries to prove its answer by branch and bound. Chosen by time."""
 
 LEAST_P_FOR_EXACT_THREADS = 14
-"""Variables from which threads share the families of an exact search. By run time."""
+"""Variables from which threads share the families of an exact search. Chosen by run time."""
 
 STEPS_TO_PROVE = 5e8
 """Steps of branch and bound by which the default lists families: about a second. Chosen by time."""
@@ -284,22 +294,22 @@ SETS_TO_PROVE = 1 << 21
 """Sets of branch and bound that the default holds: about two seconds, and 100 MB. Chosen by time."""
 
 STEPS_ON_REQUEST = 5e10
-"""The same where the user asks for the best DAG: minutes."""
+"""The same where the user asks for the best DAG: minutes. Chosen by time."""
 
 SETS_ON_REQUEST = 1 << 25
-"""The same where the user asks for the best DAG: 1.6 GB."""
+"""The same where the user asks for the best DAG: 2 GB. Chosen by memory."""
 
 BYTES_PER_SET = 64
 """Memory that branch and bound takes for a set: four numbers, and two to four places in a table. Counted."""
 
 MOST_FAMILIES = 1 << 16
-"""Families of one variable that branch and bound holds. Beyond, a bound takes too long to compute."""
+"""Families of one variable that branch and bound holds; with more, a bound takes too long. Chosen by time."""
 
 LARGEST_GROUP = 13
 """Variables of a group whose orders a bound goes through. Chosen by time: each more doubles it."""
 
 LARGEST_CONDITION_TO_BOUND = 1e10
-"""Condition of correlations up to which their inverse is accurate enough for bounds."""
+"""Condition of correlations up to which their inverse is accurate enough for bounds. Chosen, not measured."""
 
 # --- Estimates of time and memory -------------------------------------------------------------------------------------
 # Seconds are of one thread's processor time, over graphs of degree 8 with n = 2p; `python benchmarks/estimates.py`

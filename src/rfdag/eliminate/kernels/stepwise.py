@@ -21,7 +21,7 @@ LEAST = 1e-12
 
 
 # The sums only rank candidates, so their order may vary; this allows the compiler to vectorise them.
-@kernel(fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"}, allocates=True)
 def follow(first, last, v, before, after, parents, slots, old, new, paid, ahead):
     """Write states first to last − 1, each without one variable more, and estimate all their continuations.
 
@@ -87,7 +87,7 @@ def follow(first, last, v, before, after, parents, slots, old, new, paid, ahead)
                     bounds[k] += min(y0 * y0 * (factor[k] * f0[k]), 1.0)
 
 
-@kernel(fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"}, allocates=True)
 def pay(first, last, v, n, c, states, slots, matrices, costs):
     """Store the stepwise cost of removals first to last − 1, each of the variable in slots[e] of state states[e].
 
