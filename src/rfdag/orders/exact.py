@@ -123,7 +123,7 @@ def best_dag(problem: Problem, threads: int = 1, report: Callable[[float], None]
             if first == 0:
                 report(0.8 * y / p)
             others = np.delete(np.arange(p), y)
-            _score_families(problem, y, others, least[y])
+            score_families(problem, y, others, least[y])
             exact.spread_to_supersets(least[y], p - 1)
 
     share(score, min(threads, p) if p > tuning.LEAST_P_FOR_EXACT_THREADS else 1)
@@ -140,8 +140,8 @@ def best_dag(problem: Problem, threads: int = 1, report: Callable[[float], None]
     return _with_families(problem, np.array(order[::-1], np.int64))
 
 
-def _score_families(problem: Problem, y: int, others: Integers, scores: Floats) -> None:
-    """Fill in the score of y with every set of the others as parents."""
+def score_families(problem: Problem, y: int, others: Integers, scores: Floats) -> None:
+    """Fill in the score of y with every set of the others, as the bits of its number, as parents."""
     forbidden, required = (
         as_bits(np.flatnonzero(np.isin(others, problem.having_role(y, role)))) for role in (FORBIDDEN, REQUIRED)
     )
@@ -158,7 +158,7 @@ def _with_families(problem: Problem, order: Integers) -> Solution:
         # Ascending, so that of equally good parents those of the least column numbers are taken.
         others = np.sort(order[:at])
         scores = np.empty(1 << at)
-        _score_families(problem, y, others, scores)
+        score_families(problem, y, others, scores)
         good = np.flatnonzero(scores <= scores.min() + WORTH)
         family = int(good[np.argmin(np.bitwise_count(good))]) if len(good) > 1 else int(good[0])
         dag[others[[x for x in range(at) if family >> x & 1]], y] = 1

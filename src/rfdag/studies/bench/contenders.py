@@ -319,6 +319,7 @@ CONTENDERS = {
     for contender in (
         Contender("rfdag", "rfdag", "rfdag", "learn(X)", _rfdag()),
         Contender("rfdag-20", "rfdag", "rfdag", "learn(X, restarts=20)", _rfdag(restarts=20)),
+        Contender("rfdag-gamma-0", "rfdag", "rfdag", "learn(X, gamma=0)", _rfdag(gamma=0), "restarts"),
         TUNED["rfdag-rfd"].at(ALPHA),
         *(TUNED[name].at(PENALTY) for name in ("flop-0", "flop-20", "tetrad-boss", "tetrad-grasp", "tetrad-fges")),
         TUNED["tetrad-pc"].at(ALPHA),

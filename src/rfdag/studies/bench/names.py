@@ -32,6 +32,7 @@ WORKLOADS = (
     "quadratic-p15-n500",
     "scale-free2-p100-n1000",
     "scale-free4-p100-n1000",
+    "hubs-p100-n1000",
     "iscm-p100-n1000",
     "r2-p100-n1000",
     "unequal-p100-n1000",
@@ -48,6 +49,7 @@ WORKLOADS = (
 CONTENDERS = (
     "rfdag",
     "rfdag-20",
+    "rfdag-gamma-0",
     "rfdag-rfd",
     "flop-0",
     "flop-20",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rfdag import datasets
 from rfdag.errors import OptionError
-from rfdag.graphs.dag import Graph
+from rfdag.graphs.dag import Graph, topological_order
 from rfdag.simulate import LinearSEM, linear_sem, random_dag, sample, scale_free_dag, standardise
 from rfdag.studies.bench.additive import CURVES, additive_sample
 from rfdag.studies.bench.transforms import monotone
@@ -147,6 +147,18 @@ def _scale_free(m: int, generator: Generator) -> LinearSEM:
     return linear_sem(scale_free_dag(100, m, generator), generator)
 
 
+def _hubs(generator: Generator) -> LinearSEM:
+    """Return a model of degree 2 with five hubs, each of which is adjacent to 20 more variables."""
+    p, hubs, neighbours = 100, 5, 20
+    dag = random_dag(p, rng=generator, degree=2)
+    place = np.argsort(topological_order(dag))
+    for hub in range(hubs):
+        for other in generator.choice(np.delete(np.arange(p), hub), neighbours, replace=False).tolist():
+            first, last = sorted((hub, other), key=place.__getitem__)
+            dag[first, last] = 1
+    return linear_sem(dag, generator)
+
+
 def _internally_standardised(generator: Generator) -> LinearSEM:
     return standardise(linear_sem(_degree_8(generator), generator))
 
@@ -196,6 +208,7 @@ def _all() -> Iterable[Workload]:
             yield _nonlinear(curve, p, 500)
     for m in (2, 4):
         yield _robust(f"scale-free{m}", f"scale-free, m = {m}", functools.partial(_scale_free, m))
+    yield _robust("hubs", "degree 2, and five hubs of 20 neighbours", _hubs)
     yield _robust("iscm", "degree 8, internally standardised", _internally_standardised)
     yield _robust("r2", "degree 8, R² from U(.2, .9)", _random_r2)
     yield _robust("unequal", "degree 8, noise variances from U(.5, 2)", _unequal_variances)
