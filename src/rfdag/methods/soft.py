@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from rfdag.eliminate import Engine, replay
 from rfdag.evidence.evidence import Evidence
@@ -14,6 +14,7 @@ from rfdag.methods.judged import DENSE, Refinable
 from rfdag.methods.run import Run
 from rfdag.options import option, options
 from rfdag.orders import tuning
+from rfdag.orders.compiling import DEFAULT_KERNELS, compile_default
 from rfdag.orders.portfolio import search_orders
 
 
@@ -29,6 +30,7 @@ class Soft(Refinable):
     by_bic_itself: ClassVar[bool] = True
     refines_itself: ClassVar[bool] = True
     replays: ClassVar[bool] = True
+    own_kernels: ClassVar[tuple[Any, ...]] = DEFAULT_KERNELS
 
     beam: int | Literal["auto"] = option(
         default="auto",
@@ -63,6 +65,10 @@ class Soft(Refinable):
     def beam_width(self) -> int:
         """How many states the first beams hold."""
         return tuning.NARROWEST_BEAM if self.beam == "auto" else self.beam
+
+    def compile_own(self) -> None:
+        """Compile the beams and the refinement, side by side."""
+        compile_default()
 
     def find(self, evidence: Evidence, engine: Engine, run: Run) -> Found:
         """Return the best order, by BIC, of a portfolio of beams."""
