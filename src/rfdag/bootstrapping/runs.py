@@ -170,7 +170,7 @@ def bootstrap(
     rows, columns = table.values.shape
     drawn.require(rows, columns, settings)
     with Progress(progress) as bar:
-        announce(Moments.kernel, bar.compiling)
+        announce((Moments.kernel, *plain.method.own_kernels), bar.compiling)
         bar.stage("Learning from all rows")
         result = learn(
             table,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from rfdag.eliminate import Engine, FisherZ
 from rfdag.errors import DataError, OptionError, keyword
@@ -23,7 +23,7 @@ from rfdag.methods.warnings import warnings_about
 from rfdag.options import Options, option, options
 from rfdag.orders import tuning
 from rfdag.precision.estimation import Estimation
-from rfdag.runtime.compilation import announce
+from rfdag.runtime.compilation import SECONDS, announce
 from rfdag.runtime.threads import blas_threads_for, one_blas_thread
 
 UNMET = {
@@ -49,6 +49,8 @@ class Method(Options):
     """Whether it goes through the elimination of its order again, for the trace."""
     needs: ClassVar[tuple[str, ...]] = ()
     """What evidence must have for this method: "matrices", dense ones."""
+    own_kernels: ClassVar[tuple[Any, ...]] = ()
+    """Kernels besides that of the evidence that take long to compile; `compile_own` compiles them."""
 
     alpha: float = option(
         default=1e-3,
@@ -161,8 +163,7 @@ class Method(Options):
     def learn(self, evidence: Evidence, run: Run) -> Found:
         """Return what the method finds: estimate, make an engine, find an order, refine it."""
         self.refuse_unserved(evidence, run)
-        if evidence.kernel is not None:
-            announce(evidence.kernel, run.bar.compiling)
+        self._compile(evidence, run)
         # Once the order is replayed, refinement has the time that was kept for this.
         refining = self._in_time(evidence, run, replayed=True)
         run = self._in_time(evidence, run)
@@ -192,6 +193,19 @@ class Method(Options):
             interrupted=found.interrupted or late,
             estimator=run.used_estimator(evidence, self),
         )
+
+    def _compile(self, evidence: Evidence, run: Run) -> None:
+        """Announce that kernels are compiled, if they have to be, and compile the method's own if it has any."""
+        if evidence.kernel is None:
+            return
+        own = () if evidence.exact or evidence.sparse else self.own_kernels
+        if announce((evidence.kernel, *own), run.bar.compiling) and own:
+            with run.bar.expecting(SECONDS):
+                self.compile_own()
+            run.bar.compiled()
+
+    def compile_own(self) -> None:
+        """Compile the method's own kernels, and all that they are used with."""
 
     def _in_time(self, evidence: Evidence, run: Run, *, replayed: bool = False) -> Run:
         """Return a run that ends early enough to make a result, and whose estimator leaves time for the search.

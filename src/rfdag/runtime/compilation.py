@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -20,13 +20,19 @@ except ModuleNotFoundError as missing:
         raise
     njit = compiler = None
 
-MESSAGE = "rfdag compiles its kernels for this machine, once; this takes up to a minute."
+SECONDS = 10
+"""What compiling takes on first use, on two cores; see `benchmarks/first_call.py`."""
+
+MESSAGE = f"rfdag compiles its kernels for this machine, once; this takes about {SECONDS} seconds."
 SLOW = (
     "numba is not installed: rfdag runs its kernels as plain Python, about a hundred times slower. "
     "Install it with: pip install numba"
 )
 COMPILED = njit is not None
 """Whether kernels are compiled."""
+
+KERNELS: list[Any] = []
+"""All kernels of the modules imported so far, with which their compilation can be checked."""
 
 logger = logging.getLogger("rfdag")
 
@@ -73,6 +79,16 @@ def seconds_compiling() -> float:
     return _WATCH.seconds()
 
 
+@contextmanager
+def watched() -> Iterator[None]:
+    """Count the time of a block as spent on compiling."""
+    _WATCH.on_start(None)
+    try:
+        yield
+    finally:
+        _WATCH.on_end(None)
+
+
 def kernel(
     *, fastmath: bool | set[str] = False, inline: bool = False, allocates: bool = False
 ) -> Callable[[Callable[..., Any]], Any]:
@@ -92,12 +108,27 @@ def kernel(
     allocates
         Whether it creates arrays. Other kernels need not count references, which takes long to compile.
     """
-    return _compiler(fastmath=fastmath, inline="always" if inline else "never", _nrt=allocates)
+    compiled = _compiler(fastmath=fastmath, inline="always" if inline else "never", _nrt=allocates)
+
+    def registered(function: Callable[..., Any]) -> Any:
+        kept = compiled(function)
+        if COMPILED:
+            KERNELS.append(kept)
+        return kept
+
+    return registered
 
 
-def part(*, fastmath: bool | set[str] = False, allocates: bool = False) -> Callable[[Callable[..., Any]], Any]:
-    """Return a decorator for functions that only kernels call: nothing is compiled to call them from Python."""
-    return _compiler(fastmath=fastmath, _nrt=allocates, no_cpython_wrapper=True)
+def part(
+    *, fastmath: bool | set[str] = False, inline: bool = False, allocates: bool = False
+) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator, like `kernel`, for functions that only kernels call.
+
+    Nothing is compiled to call them from Python, except for those ``inline``, which are not compiled on their own.
+    """
+    return _compiler(
+        fastmath=fastmath, inline="always" if inline else "never", _nrt=allocates, no_cpython_wrapper=not inline
+    )
 
 
 def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -116,13 +147,16 @@ def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     return compiled
 
 
-def announce(kernel: Any, show: Callable[[str], None]) -> None:
-    """Announce that kernels will be compiled, unless ``kernel``, one of them, is compiled or cached on disk."""
+def announce(kernels: Iterable[Any], show: Callable[[str], None]) -> bool:
+    """Announce that kernels will be compiled, unless all these are compiled or cached on disk; return whether."""
     if not COMPILED:
         _warn_once()
-    elif not (kernel.signatures or is_kept(kernel)):
-        logger.info(MESSAGE)
-        show(MESSAGE)
+        return False
+    if all(kernel.signatures or is_kept(kernel) for kernel in kernels):
+        return False
+    logger.info(MESSAGE)
+    show(MESSAGE)
+    return True
 
 
 @cache
@@ -148,8 +182,19 @@ def _on_disk(kernel: Any) -> list[tuple[Path, bool]]:
     source = Path(kernel.py_func.__code__.co_filename)
     name = f"{source.stem}.{kernel.py_func.__qualname__}-*.nbi"
     entries = Path(kernel.stats.cache_path).glob(name) if kernel.stats.cache_path else iter(())
-    # Numba compiles in constants of other modules, but only checks the kernel's own file for changes.
-    modules = [value for value in kernel.py_func.__globals__.values() if isinstance(value, ModuleType)]
-    ours = [Path(module.__file__) for module in modules if module.__name__.startswith("rfdag.") and module.__file__]
-    changed = max(path.stat().st_mtime for path in (source, *ours))
+    changed = max(path.stat().st_mtime for path in _sources(kernel.py_func))
     return [(entry, entry.stat().st_mtime < changed) for entry in entries]
+
+
+def _sources(function: Any) -> set[Path]:
+    """Return the files that a kernel is compiled from: its own, and those of our modules and kernels that it uses.
+
+    Numba compiles them in, but checks the kernel's own file alone for changes.
+    """
+    found = {Path(function.__code__.co_filename)}
+    for value in function.__globals__.values():
+        if isinstance(value, ModuleType) and value.__name__.startswith("rfdag.") and value.__file__:
+            found.add(Path(value.__file__))
+        elif hasattr(value, "py_func"):
+            found.add(Path(value.py_func.__code__.co_filename))
+    return found

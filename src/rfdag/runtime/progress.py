@@ -1,4 +1,4 @@
-"""A progress bar for runs longer than two seconds, by default only on a terminal."""
+"""A progress bar for runs longer than two seconds, by default only on a terminal; and that kernels are compiled."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ class Progress:
     ----------
     show
         None shows a bar on a terminal, True always, False never; a function is called with the share of
-        the work done, between 0 and 1, instead.
+        the work done, between 0 and 1, instead. That kernels are compiled is told without a terminal, too.
     """
 
     def __init__(self, show: bool | Callable[[float], None] | None = None) -> None:
         self._listener = show if callable(show) else None
         self._wanted = sys.stderr.isatty() if show is None else bool(show) and self._listener is None
+        self._silent = show is not None
         self._lock = threading.Lock()
         self._timer = threading.Timer(PATIENCE, self._start_bar)
         self._timer.daemon = True
@@ -122,12 +123,24 @@ class Progress:
             Console(stderr=True).print(f"[dim]{message}[/dim]", highlight=False)
 
     def compiling(self, message: str) -> None:
-        """Print a line as `say` does, and mention in the label of every later stage that kernels are compiled."""
+        """Print a line, and mention in the label of every later stage that kernels are compiled.
+
+        The line is printed where bars are shown, and by default elsewhere too: in scripts and in notebooks.
+        """
         self._compiles = True
-        self.say(message)
+        if self._wanted:
+            self.say(message)
+        elif not self._silent:
+            print(message, file=sys.stderr, flush=True)  # noqa: T201
+
+    def compiled(self) -> None:
+        """Record that kernels are compiled."""
+        self._compiles = False
 
     def _described(self) -> str:
-        return f"Compiling and {self.label.lower()}" if self._compiles else self.label
+        if not self._compiles:
+            return self.label
+        return f"Compiling and {self.label.lower()}" if self.label else "Compiling"
 
     def _report(self, share: float) -> None:
         self.share = share

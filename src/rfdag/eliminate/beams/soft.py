@@ -132,7 +132,7 @@ class SoftBeam:
         if self._threads > 1:
             due = self._beam.now[kernels.DUE] != kernels.NOTHING
             steps = min(steps, self._every if due else self._every - pending)
-        kernels.advance(self._rule, self._beam, self._work[0], self._width, self._every, steps)
+        self._do(kernels.Task(kernels.ADVANCE), steps=steps)
 
     def _renew(self, check: Callable[[], None]) -> None:
         """Apply all pending steps and score everything: threads share the states, or the rows of a single state."""
@@ -147,21 +147,27 @@ class SoftBeam:
         now[kernels.DUE] = kernels.RECORD
 
     def _renew_state(self, e: int, at: int) -> None:
-        work, stages = self._work[at], (kernels.SETTLE, kernels.LIGHTEN + 1)
-        kernels.renew(self._rule, self._beam, e, *stages, 0, 1, work, work)
+        self._do(kernels.Task(kernels.RENEW, e), at, at)
 
     def _renew_rows(self, stage: int, first: int, step: int) -> None:
+        self._do(kernels.Task(kernels.RENEW, 0, stage, stage + 1, first, step), 0, first)
+
+    def _score_stale(self, e: int, at: int) -> None:
+        self._do(kernels.Task(kernels.SCORE, e), at, at)
+
+    def _do(self, task: kernels.Task, lists: int = 0, at: int = 0, steps: int = 1) -> None:
+        """Do a task with the workspace of number ``at``, and the lists of neighbours in another."""
         work = self._work
-        kernels.renew(self._rule, self._beam, 0, stage, stage + 1, first, step, work[0], work[first])
+        kernels.advance(self._rule, self._beam, task, work[lists], work[at], self._width, self._every, steps)
 
     def _step(self) -> None:
         """Take one step, with the scoring of states shared among the threads."""
-        rule, beam, work = self._rule, self._beam, self._work
+        beam = self._beam
         if beam.now[kernels.DUE] == kernels.NOTHING:
             left, slots, pending, count = beam.now[:4].tolist()
             felt = int(np.isnan(beam.scores[beam.now[kernels.SIDE], kernels.GAINS, :count, :slots]).sum())
-            self._share(lambda e, at: kernels.score_stale(rule, beam, e, work[at]), count, felt * left * (pending + 8))
-        kernels.advance(rule, beam, work[0], self._width, self._every, 1)
+            self._share(self._score_stale, count, felt * left * (pending + 8))
+        self._do(kernels.Task(kernels.ADVANCE))
 
     def _share(
         self,

@@ -3,14 +3,14 @@
 The halves are two independent draws; each operation works on both. A number is zero iff both halves are.
 """
 
-from rfdag.runtime.compilation import kernel
+from rfdag.runtime.compilation import kernel, part
 
 BITS = 31
 PRIME = 2**BITS - 1
 ONE = (1 << BITS) | 1
 
 
-@kernel()
+@part()
 def product(x, y):
     """Return x y in both halves."""
     high = (x >> BITS) * (y >> BITS) % PRIME
@@ -18,7 +18,7 @@ def product(x, y):
     return (high << BITS) | low
 
 
-@kernel()
+@part()
 def difference(x, y):
     """Return x − y in both halves."""
     high = (x >> BITS) - (y >> BITS)
@@ -28,7 +28,7 @@ def difference(x, y):
     return (high << BITS) | low
 
 
-@kernel()
+@part()
 def reciprocal(x):
     """Return x to the power PRIME − 2, its inverse in both halves."""
     result = ONE
@@ -41,7 +41,7 @@ def reciprocal(x):
     return result
 
 
-@kernel()
+@part()
 def is_unit(x):
     """Return whether one can divide by x: neither half is zero."""
     return (x >> BITS) != 0 and (x & PRIME) != 0

@@ -12,7 +12,7 @@ modulo a prime (see `rfdag.eliminate.kernels.field_arithmetic`).
 from typing import Any, NamedTuple
 
 from rfdag.eliminate.kernels.field_arithmetic import difference, is_unit, product, reciprocal
-from rfdag.runtime.compilation import kernel
+from rfdag.runtime.compilation import kernel, part
 
 TAIL, LEFT, ENTRIES, WORK = 0, 1, 2, 3
 """Entries of ``counters``: end of the pool's used part, variables left, list entries among them, steps taken."""
@@ -58,7 +58,7 @@ class State(NamedTuple):
     earlier_from: Any
 
 
-@kernel()
+@part()
 def _inverse(x):
     """Return 1 / x."""
     if isinstance(x, float):
@@ -67,7 +67,7 @@ def _inverse(x):
         return reciprocal(x)
 
 
-@kernel()
+@part()
 def _step(x, a, b, inverse):
     """Return x − a b · inverse."""
     if isinstance(x, float):
@@ -76,7 +76,7 @@ def _step(x, a, b, inverse):
         return difference(x, product(product(a, b), inverse))
 
 
-@kernel()
+@part()
 def _invertible(x):
     """Return whether one can divide by x; always true in floating point, where diagonals are checked as they fall."""
     if isinstance(x, float):
@@ -85,7 +85,7 @@ def _invertible(x):
         return is_unit(x)
 
 
-@kernel()
+@part()
 def _determined(after, before):
     """Return whether a diagonal entry has become zero, up to rounding."""
     if isinstance(after, float):
@@ -94,7 +94,7 @@ def _determined(after, before):
         return False
 
 
-@kernel()
+@part()
 def _negligible(x, d_i, d_j, drop):
     """Return whether an entry is zero, up to rounding."""
     if isinstance(x, float):
@@ -120,7 +120,7 @@ def spread(indptr, indices, data, state):
     state.counters[TAIL] = tail
 
 
-@kernel()
+@part()
 def spacious(length):
     """Return the room that a list of this length is given."""
     return length + length // 4 + 2
@@ -141,7 +141,7 @@ def compact(state, neighbour, value):
     state.counters[TAIL] = tail
 
 
-@kernel()
+@part()
 def _append(state, i, j, x):
     """Add an entry to the list of i, which moves to the pool's end when it is full."""
     if state.length[i] == state.room[i]:
@@ -158,7 +158,7 @@ def _append(state, i, j, x):
     state.length[i] += 1
 
 
-@kernel()
+@part()
 def room_for(state, k):
     """Return how much of the pool removing k could take at worst, if the list of every neighbour moves."""
     need = 0
@@ -168,7 +168,7 @@ def room_for(state, k):
     return need
 
 
-@kernel()
+@part()
 def subtract(state, k, drop):
     """Marginalise k: subtract its rank-one matrix from the lists of its neighbours.
 

@@ -7,13 +7,13 @@ columns, as in the dense engine.
 
 import numpy as np
 
-from rfdag.runtime.compilation import kernel
+from rfdag.runtime.compilation import kernel, part
 
 PRIME = 2**31 - 1
 """A Mersenne prime: a product of two residues fits in 64 bits."""
 
 
-@kernel()
+@part()
 def inverse(x):
     """Return x to the power PRIME − 2, its inverse modulo the prime."""
     result = 1
@@ -46,7 +46,7 @@ def precision(parents, start, draws, variances, theta):
                     theta[copy, i, j] = (theta[copy, i, j] + scaled * y) % PRIME
 
 
-@kernel()
+@part()
 def adjacent(theta, i, j):
     """Return whether i and j are adjacent: whether either draw is non-zero."""
     return theta[0, i, j] != 0 or theta[1, i, j] != 0
@@ -63,7 +63,7 @@ def vanishes(theta, i, j, k):
     return True
 
 
-@kernel()
+@part()
 def neighbours(theta, v, k, near):
     """Store the neighbours of k and return how many there are."""
     m = 0

@@ -66,6 +66,24 @@ ROW, SCALE, ENTRIES, FIRST_PENDING = range(4)
 """Rows of ``Work.rows``; those from the last on are for pending vectors."""
 
 
+ADVANCE, RENEW, SCORE = range(3)
+"""Kinds of tasks: steps of the whole beam; or what threads share of one: scoring a state anew, or where it is stale."""
+
+
+class Task(NamedTuple):
+    """What `advance` does: for one state, stages ``begin`` to ``end`` − 1 on each ``step``-th row, from ``first`` on.
+
+    One kernel does everything that Python asks for, because each is compiled with all that it calls.
+    """
+
+    kind: int
+    state: int = 0
+    begin: int = SETTLE
+    end: int = LIGHTEN + 1
+    first: int = 0
+    step: int = 1
+
+
 class Rule(NamedTuple):
     """Constants of the soft cost: the weight of an edge, which variables are neighbours, the weight of the bound."""
 
@@ -207,7 +225,7 @@ def _gain(base, size, near, a, b, scale, pending, before, after, quiet, entries)
     return total
 
 
-@kernel(inline=True)
+@part(inline=True)
 def score_stale(rule, beam, e, work):
     """Score the stale candidates of state e one by one, on rows computed as needed."""
     now, pool = beam.now, beam.pool
@@ -239,13 +257,13 @@ def score_stale(rule, beam, e, work):
     work.places[OPERATIONS, 0] += operations
 
 
-@kernel(inline=True)
-def renew(rule, beam, e, begin, end, first, step, lists, work):
-    """Apply all pending steps of state e and score all its candidates: each ``step``-th row, beginning with ``first``.
+@part(inline=True)
+def renew(rule, beam, e, task, lists, work):
+    """Apply all pending steps of state e and score all its candidates, as far as it is in the task.
 
-    It goes through the stages from ``begin`` to before ``end``. Threads that share one state begin each together, and
-    list the neighbours in the same workspace ``lists``.
+    Threads that share one state begin each stage together, and list the neighbours in the same workspace ``lists``.
     """
+    first, step = task.first, task.step
     now, pool, scores = beam.now, beam.pool, beam.scores[beam.now[SIDE]]
     m, v, steps, bank = now[SLOTS], now[LEFT], now[PENDING], now[BANK]
     degrees = rule.n - v + 1.0
@@ -263,7 +281,7 @@ def renew(rule, beam, e, begin, end, first, step, lists, work):
     starts, ends, near, a, b = lists.places[START], lists.places[END], lists.near, lists.ab[0], lists.ab[1]
     row, entries, none = work.rows[ROW], work.rows[ENTRIES], work.rows[:0]
     operations = 0
-    for stage in range(begin, end):
+    for stage in range(task.begin, task.end):
         if stage == SETTLE:
             count = 0
             pieces = 0
@@ -370,7 +388,7 @@ def select(values, paid, keys, width, states, positions, least, taken):
     return count
 
 
-@kernel(inline=True)
+@part(inline=True)
 def choose(rule, beam, width, work):
     """Choose the continuations to follow."""
     now, members, waiting, offers, offer_keys = beam.now, beam.members, beam.waiting, beam.offers, beam.offer_keys
@@ -424,7 +442,7 @@ def _leave(base, pool, line, steps, m, k, before, quiet, near_square, w, u, paid
     gains[k] = 0.0
 
 
-@kernel(inline=True)
+@part(inline=True)
 def extend(rule, beam, work):
     """Write chosen states into the other half, each with one more pending step."""
     now, line, scores, pool, waiting = beam.now, beam.line, beam.scores, beam.pool, beam.waiting
@@ -456,20 +474,28 @@ def extend(rule, beam, work):
 
 
 @kernel()
-def advance(rule, beam, work, width, every, steps):
-    """Take this many steps of the whole beam, or as many as are left."""
+def advance(rule, beam, task, lists, work, width, every, steps):
+    """Take this many steps of the whole beam, or as many as are left; or do another task."""
     now, line = beam.now, beam.line
     for _ in range(min(steps, now[LEFT] - 1)):
+        first, last = task.state, task.state + 1
+        if task.kind == ADVANCE:
+            first, last = 0, now[COUNT]
+        if task.kind == RENEW or now[DUE] == EVERYTHING:
+            for e in range(first, last):
+                renew(rule, beam, e, task, lists, work)
+        if task.kind == RENEW:
+            break
         if now[DUE] != NOTHING:
             for e in range(now[COUNT]):
-                if now[DUE] == EVERYTHING:
-                    renew(rule, beam, e, SETTLE, LIGHTEN + 1, 0, 1, work, work)
                 line[now[SIDE], e, -1] = e
             now[SLOTS] = now[LEFT]
             now[PENDING] = 0
             now[BANK] = 1 - now[BANK]
-        for e in range(now[COUNT]):
+        for e in range(first, last):
             score_stale(rule, beam, e, work)
+        if task.kind == SCORE:
+            break
         choose(rule, beam, width, work)
         extend(rule, beam, work)
         now[SIDE] = 1 - now[SIDE]

@@ -15,7 +15,7 @@ import numpy as np
 
 from rfdag.eliminate.kernels.field_arithmetic import product
 from rfdag.eliminate.kernels.lists import DONE, ENTRIES, LEFT, NO_ROOM, PAUSED, TAIL, WORK, room_for, subtract
-from rfdag.runtime.compilation import kernel
+from rfdag.runtime.compilation import kernel, part
 
 RFD, MIN_DEGREE, MIN_FILL, MAX_REMOVE, RANDOM = range(5)
 
@@ -25,7 +25,7 @@ DEGREE_BITS = 24
 NEVER = np.iinfo(np.int64).max
 
 
-@kernel()
+@part()
 def _affected(state, k, common):
     """Queue variables whose scores may change: the neighbours of k, and all with ``common`` neighbours among them."""
     queue, mark = state.queue, state.mark
@@ -52,7 +52,7 @@ def _affected(state, k, common):
     return count
 
 
-@kernel()
+@part()
 def _leave_parents(state, k, tau):
     """Reduce the list of a removed variable to its parents, with their coefficients."""
     first = state.start[k]
@@ -70,7 +70,7 @@ def _leave_parents(state, k, tau):
     state.length[k] = write - first
 
 
-@kernel()
+@part()
 def _score_partial(state, m, tau, tau_after, pairs):
     """Compare |K| with the thresholds before and after a removal, as the dense engine does.
 
@@ -129,7 +129,7 @@ def _score_partial(state, m, tau, tau_after, pairs):
     return critical
 
 
-@kernel()
+@part()
 def _score_field(state, m, pairs):
     """Count in the finite field: only a variable without fill can remove edges (Propositions 2 and 3)."""
     neighbour, value, diagonal, mark = state.neighbour, state.value, state.diagonal, state.mark
@@ -168,7 +168,7 @@ def _score_field(state, m, pairs):
     return 0.0
 
 
-@kernel()
+@part()
 def score(state, m, tau, tau_after, pairs):
     """Score m: its degree, and with ``pairs`` its removed and filled edges among its neighbours."""
     if isinstance(state.diagonal[m], float):
@@ -177,7 +177,7 @@ def score(state, m, tau, tau_after, pairs):
         return _score_field(state, m, pairs)
 
 
-@kernel()
+@part()
 def _key_of(state, m, rule):
     """Return a key that is smallest for the variable that the rule removes next, NEVER for one that must wait."""
     if len(state.waiting) > 0 and state.waiting[m] > 0:
@@ -195,7 +195,7 @@ def _key_of(state, m, rule):
     return 0
 
 
-@kernel()
+@part()
 def _join(state, at):
     """Update an inner node of the tree from its two children; return whether it changed."""
     key, tally = state.key, state.tally
@@ -216,7 +216,7 @@ def _join(state, at):
     return changed
 
 
-@kernel()
+@part()
 def _place(state, m, key, critical):
     """Set the key of a variable, and update the tree above it as far as it changes."""
     at = len(state.key) // 2 + m
@@ -229,7 +229,7 @@ def _place(state, m, key, critical):
         at //= 2
 
 
-@kernel()
+@part()
 def _rescore(state, m, taus, rule):
     v = state.counters[LEFT]
     pairs = rule not in (MIN_DEGREE, RANDOM)
@@ -259,7 +259,7 @@ def plant(state):
         _join(state, at)
 
 
-@kernel()
+@part()
 def _watch_absent(state, tau):
     """Update the margin for pairs without an entry, whose distance from the threshold is τ."""
     v = state.counters[LEFT]
@@ -267,7 +267,7 @@ def _watch_absent(state, tau):
         state.margin[0] = min(state.margin[0], tau)
 
 
-@kernel()
+@part()
 def _watch_lists(state, k, tau):
     """Update the margin for the entries that removing k will change: τ may have come closer since they were scored."""
     for t in range(state.start[k], state.start[k] + state.length[k]):
@@ -277,7 +277,7 @@ def _watch_lists(state, k, tau):
             state.margin[0] = min(state.margin[0], abs(size - tau))
 
 
-@kernel()
+@part()
 def pick(state, at_random):
     """Return a variable with the smallest key: the one of lowest index, or a random one."""
     leaves = len(state.key) // 2
@@ -301,7 +301,7 @@ def pick(state, at_random):
     return at - leaves
 
 
-@kernel()
+@part()
 def _awaken(state, tau_after, count):
     """Queue variables whose scores a lower threshold may change, after the ``count`` that are queued already."""
     leaves = len(state.key) // 2
@@ -323,7 +323,7 @@ def _awaken(state, tau_after, count):
         at += 1
 
 
-@kernel(allocates=True)
+@part(allocates=True)
 def _release(state, k, taus, rule):
     """Update the direct predecessors of k after its removal; those without remaining successors become candidates.
 

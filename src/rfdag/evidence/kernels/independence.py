@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from rfdag.runtime.compilation import kernel
+from rfdag.runtime.compilation import kernel, part
 
 
-@kernel(fastmath={"reassoc", "contract"})
+@part(fastmath={"reassoc", "contract"})
 def _dot(x, y, first, last):
     total = 0.0
     for t in range(first, last):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rfdag.runtime.compilation import kernel
+from rfdag.runtime.compilation import kernel, part
 
 RUN = 16
 """Numbers that are sorted by insertion before runs are merged."""
@@ -43,7 +43,7 @@ def discordances(codes, order, first, swaps, joint):
         swaps[other] = _inversions(y, room)
 
 
-@kernel()
+@part()
 def _inversions(y, room):
     """Return how many pairs of y stand in the wrong order; y is overwritten."""
     n = len(y)

@@ -62,7 +62,7 @@ def _place_of_parent(parents, m, x):
     return -1
 
 
-@kernel(inline=True)
+@part(inline=True)
 def best_place_before(state, price, x, work):
     """Return (gain, position) of the best place towards the sources.
 
@@ -133,7 +133,7 @@ def best_place_before(state, price, x, work):
     return best, position
 
 
-@kernel(inline=True)
+@part(inline=True)
 def best_place_after(state, price, x, work):
     """Return (gain, position) of the best place towards the sinks.
 
