@@ -91,7 +91,9 @@ def rows_of(graphs: int, seed: int) -> Iterator[Row]:
                 "F1": f"{fmean(f1):.3f}",
                 "least F1": f"{min(f1):.3f}",
                 "BIC − truth's": "" if contender == "true order" else f"{fmean(behind):.0f}",
-                "worse than the truth": "" if contender == "true order" else f"{sum(b > 1 for b in behind)} of {graphs}",
+                "worse than the truth": ""
+                if contender == "true order"
+                else f"{sum(b > 1 for b in behind)} of {graphs}",
                 "seconds": "" if contender == "true order" else f"{median(seconds):.2f}",
                 "most seconds": "" if contender == "true order" else f"{max(seconds):.1f}",
             }
