@@ -40,8 +40,9 @@ class Soft(Refinable):
     beam: int | Literal["auto"] = option(
         default="auto",
         meaning=(
-            'How many partial eliminations are followed at once. "auto" widens from 8 to 128 while the score '
-            "improves and its settings disagree (on sparse graphs only with refinement). A beam of width B over "
+            'How many partial eliminations are followed at once. "auto" widens from 8 to 128, on dense graphs '
+            "from 64 to 4096, while the score improves and its settings disagree (on sparse graphs only with "
+            "refinement). A beam of width B over "
             "p variables holds about 2 · B · p² doubles. On exact input a beam runs only if a width is given "
             "and the order is refined."
         ),
@@ -52,7 +53,7 @@ class Soft(Refinable):
         default="auto",
         meaning=(
             'Whether a beam scores every candidate anew at every step ("exact") or only the neighbours of what '
-            'was removed, and all at times ("lazy"). "auto" is lazy on sparse graphs.'
+            'was removed, and all at times ("lazy", under the soft cost). "auto" is lazy on sparse graphs.'
         ),
         needs=DENSE,
     )

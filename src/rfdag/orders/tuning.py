@@ -31,7 +31,8 @@ class Setting(NamedTuple):
 DENSE_SETTINGS = (Setting(4.0, 0.4), Setting(3.0, 0.3), Setting(6.0, 0.25))
 """Settings of the soft cost for dense graphs, where most weak edges are real and a removal is judged by its cost now.
 
-Chosen at p = 20 … 200, seeds 20 to 27. (3, 0.3) took the place of (4, 0.2) later, on seeds not recorded.
+They serve lazy beams and those on a GPU; others have `STEPWISE_SETTINGS`. Chosen at p = 20 … 200, seeds 20 to 27.
+(3, 0.3) took the place of (4, 0.2) later, on seeds not recorded.
 """
 
 STEPWISE_SETTINGS = (Setting(6.0, 0.4), Setting(5.0, 0.3), Setting(4.0, 0.3))
@@ -101,7 +102,10 @@ WIDEST_BEAM = 128
 """States of the widest beams of "auto". Not recorded."""
 
 SMALL_P = 50
-"""Number of variables up to which wide beams cost little, so that "auto" goes on with all settings. Not recorded."""
+"""Number of variables up to which wide beams and refinement cost little.
+
+"auto" then goes on with all settings, and refines the order of each on dense graphs too. Not recorded.
+"""
 
 WIDEST_BEAM_FOR_SMALL_P = 512
 """States of the widest beams of "auto" over so few variables. Not recorded."""
