@@ -55,9 +55,9 @@ WORKLOADS: tuple[tuple[int, int, str, Callable[[LinearSEM], LinearSEM]], ...] = 
 """Variables, rows, and the kind of model."""
 
 
-def along(order: Sequence[int], rows: Floats) -> ScoredOrder:
+def along(order: Sequence[Any] | NDArray[np.int64], rows: Floats) -> ScoredOrder:
     """Return an order with its parents and BIC."""
-    return ScoredOrder(SharedMoments(np.corrcoef(rows.T), n_samples=len(rows)), np.array(order))
+    return ScoredOrder(SharedMoments(np.atleast_2d(np.corrcoef(rows.T)), n_samples=len(rows)), np.array(order))
 
 
 def measure(p: int, n: int, change: Callable[[LinearSEM], LinearSEM], seed: int) -> dict[str, tuple[float, ...]]:

@@ -42,6 +42,7 @@ from rfdag.methods.settings import Running, Settings
 from rfdag.methods.timing import Schedule
 from rfdag.methods.warnings import naming_lost_precision
 from rfdag.options import documented_by
+from rfdag.orders import tuning
 from rfdag.precision.estimation import Estimation
 from rfdag.result import Result
 from rfdag.runtime.compilation import announce
@@ -164,13 +165,15 @@ def bootstrap(
     asked = Settings.gathered(method, description=description, estimation=estimation, running=running, options=options)
     plain = _of_rows(asked)
     as_given = isinstance(method, Method) or "beam" in options
-    settings = plain if as_given else _with_narrow_beams(plain)
     jobs = thread_count(n_jobs)
     table = in_memory(data, names, plain.description)
     rows, columns = table.values.shape
+    # The best DAG of few variables takes no longer than narrow beams.
+    solved = plain.method.solves(columns) and columns <= tuning.LARGEST_P_FOR_EXACT_RUNS
+    settings = plain if as_given or solved else _with_narrow_beams(plain)
     drawn.require(rows, columns, settings)
     with Progress(progress) as bar:
-        announce((Moments.kernel, *plain.method.own_kernels), bar.compiling)
+        announce((Moments.kernel, *plain.method.own_kernels(columns).kernels), bar.compiling)
         bar.stage("Learning from all rows")
         result = learn(
             table,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from rfdag.eliminate import Engine, FisherZ
 from rfdag.errors import DataError, OptionError, keyword
@@ -22,6 +22,7 @@ from rfdag.methods.run import Run
 from rfdag.methods.warnings import warnings_about
 from rfdag.options import Options, option, options
 from rfdag.orders import tuning
+from rfdag.orders.compiling import NO_KERNELS, Kernels
 from rfdag.precision.estimation import Estimation
 from rfdag.runtime.compilation import SECONDS, announce
 from rfdag.runtime.threads import blas_threads_for, one_blas_thread
@@ -49,8 +50,6 @@ class Method(Options):
     """Whether it goes through the elimination of its order again, for the trace."""
     needs: ClassVar[tuple[str, ...]] = ()
     """What evidence must have for this method: "matrices", dense ones."""
-    own_kernels: ClassVar[tuple[Any, ...]] = ()
-    """Kernels besides that of the evidence that take long to compile; `compile_own` compiles them."""
 
     alpha: float = option(
         default=1e-3,
@@ -198,14 +197,15 @@ class Method(Options):
         """Announce that kernels are compiled, if they have to be, and compile the method's own if it has any."""
         if evidence.kernel is None:
             return
-        own = () if evidence.exact or evidence.sparse else self.own_kernels
-        if announce((evidence.kernel, *own), run.bar.compiling) and own:
+        own = NO_KERNELS if evidence.exact or evidence.sparse else self.own_kernels(len(evidence.names))
+        if announce((evidence.kernel, *own.kernels), run.bar.compiling) and own.kernels:
             with run.bar.expecting(SECONDS):
-                self.compile_own()
+                own.compile()
             run.bar.compiled()
 
-    def compile_own(self) -> None:
-        """Compile the method's own kernels, and all that they are used with."""
+    def own_kernels(self, columns: int) -> Kernels:
+        """Return the kernels besides that of the evidence that take long to compile, for so many variables."""
+        return NO_KERNELS
 
     def _in_time(self, evidence: Evidence, run: Run, *, replayed: bool = False) -> Run:
         """Return a run that ends early enough to make a result, and whose estimator leaves time for the search.

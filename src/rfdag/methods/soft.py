@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 from rfdag.eliminate import Engine, replay
 from rfdag.errors import OptionError, keyword
@@ -18,7 +18,7 @@ from rfdag.methods.run import Run
 from rfdag.options import option, options
 from rfdag.orders import tuning
 from rfdag.orders.branching import MOST_VARIABLES
-from rfdag.orders.compiling import DEFAULT_KERNELS, compile_default
+from rfdag.orders.compiling import ALL_SETS, BEAMS, Kernels
 from rfdag.orders.portfolio import search_orders
 from rfdag.runtime.deadline import OutOfTime
 
@@ -35,7 +35,6 @@ class Soft(Refinable):
     by_bic_itself: ClassVar[bool] = True
     refines_itself: ClassVar[bool] = True
     replays: ClassVar[bool] = True
-    own_kernels: ClassVar[tuple[Any, ...]] = DEFAULT_KERNELS
 
     beam: int | Literal["auto"] = option(
         default="auto",
@@ -118,9 +117,9 @@ class Soft(Refinable):
         """How many states the first beams hold."""
         return tuning.NARROWEST_BEAM if self.beam == "auto" else self.beam
 
-    def compile_own(self) -> None:
-        """Compile the beams and the refinement, side by side."""
-        compile_default()
+    def own_kernels(self, columns: int) -> Kernels:
+        """Return those of beams and refinement, or those that few variables need."""
+        return ALL_SETS if self.solves(columns) else BEAMS
 
     def find(self, evidence: Evidence, engine: Engine, run: Run) -> Found:
         """Return the best order, by BIC, of a portfolio of beams."""

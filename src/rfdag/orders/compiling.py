@@ -1,4 +1,4 @@
-"""The kernels of the default method, compiled at once by running them on three variables.
+"""The kernels of the default method, compiled by running them on three variables.
 
     python -m rfdag.orders.compiling
 
@@ -7,6 +7,9 @@ compiles those of the refinement: the second of the two processes that share the
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,35 +17,53 @@ from rfdag.eliminate import DenseEngine, FisherZ, replay
 from rfdag.eliminate.beams.soft import SoftBeam
 from rfdag.eliminate.kernels import soft
 from rfdag.evidence.local import SharedMoments
-from rfdag.orders.kernels import moves
+from rfdag.orders.exact import Problem, best_dag
+from rfdag.orders.kernels import exact, moves
 from rfdag.orders.reinsertion import descend
 from rfdag.orders.scores import ScoredOrder
 from rfdag.runtime.second_process import compiling_beside, end_with_parent
-
-DEFAULT_KERNELS = (soft.advance, moves.refine)
-"""Those that take longest."""
 
 ROWS = 100
 """Number of rows behind the correlations."""
 
 
-def compile_default() -> None:
-    """Compile what the default method needs, on two cores if there are."""
-    with compiling_beside(__name__, moves.refine):
-        compile_beams()
-    compile_refinement()
+class Kernels(NamedTuple):
+    """Kernels that take longest to compile, by which it is known whether they are, and what compiles all of them."""
+
+    kernels: tuple[Any, ...]
+    compile: Callable[[], None]
 
 
 def compile_beams() -> None:
-    """Compile a beam search, and the elimination that is recorded in the end."""
+    """Compile what beams and their refinement need, on two cores if there are."""
+    with compiling_beside(__name__, moves.refine):
+        SoftBeam(_chain(), ROWS, 2, 0.5, c=2.0).search()
+        compile_replay()
+    compile_refinement()
+
+
+def compile_all_sets() -> None:
+    """Compile what the best DAG of few variables needs, on two cores if there are."""
+    with compiling_beside(__name__, moves.refine):
+        best_dag(Problem(SharedMoments(_chain(), ROWS)))
+        compile_replay()
+    compile_refinement()
+
+
+def compile_replay() -> None:
+    """Compile the elimination that is recorded in the end."""
     partial = _chain()
-    SoftBeam(partial, ROWS, 2, 0.5, c=2.0).search()
     replay(DenseEngine(partial, FisherZ(ROWS, 0.01)), np.arange(len(partial)))
 
 
 def compile_refinement() -> None:
     """Compile the scoring and the refinement of an order."""
     descend(ScoredOrder(SharedMoments(_chain(), ROWS), np.array([2, 0, 1])), np.random.default_rng(0))
+
+
+NO_KERNELS = Kernels((), lambda: None)
+BEAMS = Kernels((soft.advance, moves.refine), compile_beams)
+ALL_SETS = Kernels((exact.score_families, moves.refine), compile_all_sets)
 
 
 def _chain() -> NDArray[np.float64]:

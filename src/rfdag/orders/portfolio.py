@@ -31,7 +31,7 @@ from rfdag.orders.reinsertion import descend
 from rfdag.orders.scores import ScoredOrder
 from rfdag.orders.tuning import Setting
 from rfdag.runtime.deadline import Deadline, OutOfTime
-from rfdag.runtime.device import free_memory, require_memory
+from rfdag.runtime.device import cupy, free_memory, require_memory
 from rfdag.runtime.memory import beam_fits, require_beam
 from rfdag.runtime.progress import Shares
 
@@ -141,11 +141,14 @@ def search_orders(
     settings = settings_for(partial, worth)
     sparse = settings != tuning.DENSE_SETTINGS
     lazy = sparse and may_be_lazy(p, refine) if rescoring == "auto" else rescoring == "lazy"
-    stepwise = not (sparse or lazy or device == "cuda")
+    stepwise = not (sparse or lazy) and p <= tuning.LARGEST_P_FOR_STEPWISE
+    on_gpu = device == "cuda" and not stepwise
     if stepwise:
         settings = tuning.STEPWISE_SETTINGS
+        # There is no such beam for the GPU, and answers must not depend on the device.
+        partial = partial if device == "cpu" else cupy().asnumpy(partial)
     first = first_width(p, stepwise=stepwise) if width == "auto" else width
-    if device == "cuda":
+    if on_gpu:
         require_memory(p, first, bytes_of_states)
     else:
         require_beam(p, first)
@@ -160,7 +163,7 @@ def search_orders(
         # Refinement is cheap on sparse graphs and small ones, and tells a good order from a promising one; on large
         # dense graphs it costs more than the beams, and the best order before it is the best after it.
         refine_each=refine and (sparse or (stepwise and p <= tuning.SMALL_P)),
-        on_gpu=device == "cuda",
+        on_gpu=on_gpu,
         constraints=constraints,
     )
     # A search without refinement must be quick; only dense graphs need wide beams for an answer.

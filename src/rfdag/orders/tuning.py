@@ -31,18 +31,21 @@ class Setting(NamedTuple):
 DENSE_SETTINGS = (Setting(4.0, 0.4), Setting(3.0, 0.3), Setting(6.0, 0.25))
 """Settings of the soft cost for dense graphs, where most weak edges are real and a removal is judged by its cost now.
 
-They serve lazy beams and those on a GPU; others have `STEPWISE_SETTINGS`. Chosen at p = 20 … 200, seeds 20 to 27.
+They serve lazy beams and many variables; others have `STEPWISE_SETTINGS`. Chosen at p = 20 … 200, seeds 20 to 27.
 (3, 0.3) took the place of (4, 0.2) later, on seeds not recorded.
 """
 
 STEPWISE_SETTINGS = (Setting(6.0, 0.4), Setting(5.0, 0.3), Setting(4.0, 0.3))
-"""Settings of the stepwise cost, which dense graphs have on the CPU.
+"""Settings of the stepwise cost, which dense graphs have up to `LARGEST_P_FOR_STEPWISE` variables.
 
 Chosen on seeds 20 to 34, density ½, p = 50, n = 500. Of 15 graphs, so many come within 60 of the BIC of the true order
 at width 64, 256, 1024 and 4096: (6, 0.4): 9, 14, 15, 15; (5, 0.3): 10, 13, 14, 15; (4, 0.3): 9, 13, 14, 15; (3, 0.4):
 9, 12, 13, 14. c = 12, near the price of an edge: at most 2 at width 512. The soft cost, (3, 0.3): 7 at width
 1024, 13 at 32 768.
 """
+
+LARGEST_P_FOR_STEPWISE = 150
+"""Number of variables up to which dense graphs have the stepwise cost; beyond, it takes minutes. Chosen by run time."""
 
 STEPWISE_SHORTLIST = 4
 """Continuations for each state of a beam whose stepwise cost is computed, those of least soft cost.
@@ -130,7 +133,7 @@ Chosen with `STEPWISE_SETTINGS`.
 """
 
 MOST_STEPWISE_WORK = 2.6e10
-"""Width · p⁴ up to which "auto" widens a beam under the stepwise cost. By run time: 4 s of one core at p = 50."""
+"""Width · p⁴ up to which "auto" widens a beam under the stepwise cost. Chosen by run time: 4 s of one core at p = 50."""
 
 LEAST_WORK_FOR_BEAM_THREADS = 1e6
 """Width · p³ from which threads for a beam pay. By run time; not recorded on which machine."""
@@ -278,6 +281,9 @@ LARGEST_P_FOR_ALL_SETS = 20
 
 Chosen by time: half a second on two cores, and each more variable doubles it.
 """
+
+LARGEST_P_FOR_EXACT_RUNS = 16
+"""Variables up to which the runs of a bootstrap look at every set of them. Chosen by time: as long as narrow beams."""
 
 LARGEST_P_ON_REQUEST = 25
 """Variables up to which every set is looked at where the user asks for the best DAG. Chosen by memory: 3.7 GB."""
