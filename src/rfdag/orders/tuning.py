@@ -133,7 +133,7 @@ Chosen with `STEPWISE_SETTINGS`.
 """
 
 MOST_STEPWISE_WORK = 2.6e10
-"""Width · p⁴ up to which "auto" widens a beam under the stepwise cost. Chosen by run time: 4 s of one core at p = 50."""
+"""Width · p⁴ up to which "auto" widens a beam under the stepwise cost. Chosen by time: 4 s of one core at p = 50."""
 
 LEAST_WORK_FOR_BEAM_THREADS = 1e6
 """Width · p³ from which threads for a beam pay. By run time; not recorded on which machine."""
