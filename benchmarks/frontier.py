@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import fmean, median
 from typing import Any
 
@@ -55,9 +55,10 @@ WORKLOADS: tuple[tuple[int, int, str, Callable[[LinearSEM], LinearSEM]], ...] = 
 """Variables, rows, and the kind of model."""
 
 
-def along(order: Sequence[Any] | NDArray[np.int64], rows: Floats) -> ScoredOrder:
+def along(order: Iterable[Any], rows: Floats) -> ScoredOrder:
     """Return an order with its parents and BIC."""
-    return ScoredOrder(SharedMoments(np.atleast_2d(np.corrcoef(rows.T)), n_samples=len(rows)), np.array(order))
+    moments = SharedMoments(np.asarray(np.corrcoef(rows.T)), n_samples=len(rows))
+    return ScoredOrder(moments, np.array([int(variable) for variable in order]))
 
 
 def measure(p: int, n: int, change: Callable[[LinearSEM], LinearSEM], seed: int) -> dict[str, tuple[float, ...]]:
