@@ -17,8 +17,9 @@ from rfdag.orders import tuning
 from rfdag.orders.branching import prove
 from rfdag.orders.exact import Problem, Proof, best_dag, bytes_of_all_sets
 from rfdag.orders.path import criterion
+from rfdag.orders.restarts import iterate
 from rfdag.orders.reversals import Alternative
-from rfdag.orders.rivals import CLOSE
+from rfdag.orders.rivals import CLOSE, Rivals
 from rfdag.orders.scores import ScoredOrder
 from rfdag.runtime.deadline import OutOfTime
 from rfdag.runtime.memory import TRIFLE, available_memory
@@ -55,8 +56,17 @@ def best_of_penalties(method: Judged, found: Found, evidence: Evidence, run: Run
     if method.sees_noise(found.scored, evidence):
         solve(0, method.price, tuning.MARGIN_GAMMA)
     chosen = min(sorted(solved), key=lambda penalty: criterion(solved[penalty][0]))
-    best = method.compared(found, {penalty: scored for penalty, (scored, _) in solved.items()})
-    return replace(best, proof=solved[chosen][1])
+    best, proof = solved[chosen]
+    compared = method.compared(found, {penalty: scored for penalty, (scored, _) in solved.items()})
+    return replace(compared, proof=proof, rivals=_rivals_of(best, run))
+
+
+def _rivals_of(best: ScoredOrder, run: Run) -> tuple[Alternative, ...]:
+    """Return DAGs nearly as good as the best of all, which descents from its surroundings come across."""
+    rivals = Rivals()
+    count = tuning.MOST_FRUITLESS_RESTARTS
+    iterate(best.copy(), run.generator(), count, run.deadline, threads=run.threads, rivals=rivals)
+    return rivals.beside(best)
 
 
 def proven(method: Judged, found: Found, evidence: Evidence, run: Run, *, asked: bool) -> Found:
