@@ -2,7 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+# When the package was installed, and when the tools for its development were.
+INSTALLED := $(VENV)/.installed
+TOOLS := $(VENV)/.tools
 JOBS ?= auto
 
 .PHONY: demo test lint docs format bench scaling reproduction peers clean help
@@ -10,27 +12,27 @@ JOBS ?= auto
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
-demo: $(STAMP)  ## learn the causal order of the bundled Sachs data
+demo: $(INSTALLED)  ## learn the causal order of the bundled Sachs data
 	@echo "Sachs et al. 2005: proteins in human T cells, log scale; several interventional conditions pooled."
 	@$(BIN)/rfdag learn src/rfdag/datasets/sachs_log.csv --out demo-results
 
-test: $(STAMP)  ## run all tests
+test: $(TOOLS)  ## run all tests
 	$(BIN)/python -m pytest -n $(JOBS) -q
 
-lint: $(STAMP)  ## check style, types and the direction of imports
+lint: $(TOOLS)  ## check style, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-docs: $(STAMP)  ## build the documentation into site/; warnings are errors
+docs: $(TOOLS)  ## build the documentation into site/; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
-format: $(STAMP)  ## fix style
+format: $(TOOLS)  ## fix style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(STAMP)  ## run the benchmarks; writes docs/benchmarks.md
+bench: $(TOOLS)  ## run the benchmarks; writes docs/benchmarks.md
 	$(BIN)/python benchmarks/noisy.py
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/figures.py
@@ -39,21 +41,27 @@ clean:  ## remove what the other targets created
 	rm -rf $(VENV) demo-results site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +
 
-$(STAMP): pyproject.toml constraints.txt
-	@echo "Installing rfdag and its tools into $(VENV) (once)…"
+$(INSTALLED): pyproject.toml constraints.txt
+	@echo "Installing rfdag into $(VENV) (once)…"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $(INSTALLED)
+
+$(TOOLS): pyproject.toml constraints.txt
+	@echo "Installing rfdag and the tools for its development into $(VENV) (once)…"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
-	@touch $(STAMP)
+	@touch $(INSTALLED) $(TOOLS)
 
-scaling: $(STAMP)  ## measure how time and memory grow (hours); writes docs/scaling.md
+scaling: $(TOOLS)  ## measure how time and memory grow (hours); writes docs/scaling.md
 	$(BIN)/python benchmarks/dense.py
 	$(BIN)/python benchmarks/sparse_input.py
 	$(BIN)/python benchmarks/streaming.py
 	@echo "On a machine with a CUDA device, run benchmarks/gpu.py too, and then benchmarks/scaling.py."
 	$(BIN)/python benchmarks/scaling.py
 
-reproduction: $(STAMP)  ## rerun the paper's experiments (hours; resumes where it stopped); writes docs/reproduction.md
+reproduction: $(TOOLS)  ## rerun the paper's experiments (hours; resumes where it stopped); writes docs/reproduction.md
 	$(BIN)/rfdag reproduce all --out docs/reproduction --page docs/reproduction.md
 
-peers: $(STAMP)  ## install the packages that `rfdag bench` compares with, each in its own environment
+peers: $(TOOLS)  ## install the packages that `rfdag bench` compares with, each in its own environment
 	$(BIN)/rfdag bench --setup

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+from scipy import sparse
+from typer.testing import CliRunner
 
 import rfdag
-from rfdag.commands import checkup, doctor, probes
+from rfdag.cli import app
+from rfdag.commands import checkup, compiling, doctor, probes
+from rfdag.methods.catalogue import BUILT_IN
+from rfdag.runtime import compilation
+from rfdag.simulate import linear_sem, random_dag, sample
 
 PROGRAM = [sys.executable, "-c", "from rfdag.cli import main; main()", "doctor"]
 FOR_DEVELOPERS = {"dev", "docs", "test"}
@@ -125,8 +132,47 @@ def test_packages_are_those_that_are_declared():
 
 def test_kernels_are_those_of_the_package():
     root = Path(rfdag.__file__).parent
-    compiled = [path for path in root.rglob("*.py") if "\n@kernel(" in path.read_text()]
-    assert {".".join(path.relative_to(root).with_suffix("").parts) for path in compiled} == set(probes.KERNELS)
+    decorated = re.compile(r"\n@kernel\(.*\)\ndef (\w+)")
+    functions = {(str(path), name) for path in root.rglob("*.py") for name in decorated.findall(path.read_text())}
+    registered = {
+        (kernel.py_func.__code__.co_filename, kernel.py_func.__name__)
+        for kernel in compiling.import_kernels()
+        if kernel.py_func.__module__.startswith("rfdag.")
+    }
+    assert registered == functions
+    assert len(functions) > 25
+
+
+def test_compiling_everything_leaves_nothing_to_compile():
+    told = []
+    found = compiling.compile_all(lambda name, share: told.append(share))
+    assert found["left_out"] == []
+    assert told[0] == 0
+    assert told == sorted(told)
+    dag = random_dag(20, degree=3, rng=5)
+    rows = sample(linear_sem(dag, rng=6), 300, rng=7)
+    with compilation.counting() as compiled:
+        for method in set(BUILT_IN) - {"sp"}:
+            rfdag.learn(rows, method, n_jobs=2)
+            rfdag.learn(dag, method, input="dag")
+        rfdag.learn(rows[:, :6], "sp", knowledge={"tiers": [[0, 1], [2, 3, 4, 5]]})
+        rfdag.learn(rows, rfdag.Soft(beam=16, rescoring="lazy"), knowledge={"tiers": [range(10), range(10, 20)]})
+        rfdag.learn(sparse.csr_array(dag), input="dag").cpdag  # noqa: B018
+        rfdag.learn(rows, correlation="spearman")
+    assert compiled() == 0
+
+
+def test_the_program_compiles_everything_first(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(compiling, "runs", lambda: {"soft, rows": lambda: None})
+    found = doctor.compile_everything()
+    assert found["functions"] == 0
+    assert "Compiled 0 functions" in capsys.readouterr().err
+    monkeypatch.setattr(doctor, "compile_everything", lambda: found)
+    monkeypatch.setattr(checkup.Checkup, "make", lambda environments, folder: checked())
+    done = CliRunner().invoke(app, ["doctor", "--compile", "--json"])
+    assert json.loads(done.stdout)["compiled"] == found
+    done = CliRunner().invoke(app, ["doctor", "--json"])
+    assert "compiled" not in json.loads(done.stdout)
 
 
 def test_what_slows_rfdag_down_is_a_warning():

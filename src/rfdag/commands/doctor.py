@@ -43,22 +43,45 @@ def register(app: typer.Typer, reported: Callable[[Any], Any], environments: Pee
         peers: Annotated[
             Path, typer.Option(help="Folder of the peers' environments (rfdag bench --setup).")
         ] = environments.folder,
+        compile_kernels: Annotated[
+            bool,
+            typer.Option("--compile", help="First compile all kernels, of every method: for images, and for clusters."),
+        ] = False,
         as_json: JsonFlag = False,
     ) -> None:
         """Show versions, threads, memory, GPU and extras, and test whether rfdag works."""
-        examine(environments, peers.expanduser(), as_json)
+        compiled = compile_everything() if compile_kernels else None
+        examine(environments, peers.expanduser(), as_json, compiled)
 
     app.command()(reported(doctor))
 
 
-def examine(environments: PeerEnvironments, folder: Path, as_json: bool) -> None:
-    """Check the installation and print what was found; exit with status 1 if rfdag does not work."""
+def compile_everything() -> Answer:
+    """Compile all kernels; return how many functions that were, the seconds, and the kernels that were left out."""
+    from rfdag.commands.compiling import compile_all
+    from rfdag.runtime.compilation import COMPILED
+
+    if not COMPILED:
+        return {"functions": 0, "seconds": 0.0, "left_out": []}
+    console = Console(stderr=True)
+    with console.status("Compiling all kernels…") as line:
+        found = compile_all(lambda name, share: line.update(f"Compiling all kernels, {share:.0%}: {escape(name)}…"))
+    seconds = f"{found['seconds']:.0f} s"
+    console.print(f"Compiled {counted(found['functions'], 'function')} in {seconds}.", highlight=False)
+    return found
+
+
+def examine(environments: PeerEnvironments, folder: Path, as_json: bool, compiled: Answer | None) -> None:
+    """Check the installation and print what was found; exit with status 1 if rfdag does not work.
+
+    ``compiled`` describes what was compiled before, if that was asked for.
+    """
     from rfdag.commands.checkup import Checkup
 
-    with Console(stderr=True).status("Checking the installation; compiling kernels on first use takes up to a minute…"):
+    with Console(stderr=True).status("Checking the installation; kernels are compiled on first use…"):
         found = Checkup.make(environments, folder)
     if as_json:
-        print_json(found.to_dict())
+        print_json(found.to_dict() | ({} if compiled is None else {"compiled": compiled}))
     else:
         print_checkup(found)
     if found.errors:

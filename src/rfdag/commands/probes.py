@@ -22,21 +22,6 @@ from typing import Any
 
 Answer = dict[str, Any]
 
-KERNELS = (
-    "eliminate.kernels.dense",
-    "eliminate.kernels.field_arithmetic",
-    "eliminate.kernels.lists",
-    "eliminate.kernels.oracle",
-    "eliminate.kernels.soft",
-    "eliminate.kernels.sparse",
-    "graphs.kernels",
-    "orders.kernels.branching",
-    "orders.kernels.exact",
-    "orders.kernels.fits",
-    "orders.kernels.moves",
-    "evidence.kernels.independence",
-    "evidence.kernels.kendall",
-)
 VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -174,21 +159,17 @@ def _dotted(version: int) -> str:
 
 def kernels() -> Answer:
     """Return whether kernels are compiled, how many are cached on disk, and where."""
+    from rfdag.commands.compiling import import_kernels
     from rfdag.runtime.compilation import COMPILED, is_kept
 
     if not COMPILED:
         return {"compiled": False}
-    every = {
-        kernel.py_func: kernel
-        for module in KERNELS
-        for kernel in vars(import_module(f"rfdag.{module}")).values()
-        if hasattr(kernel, "py_func")
-    }
-    folders = {kernel.stats.cache_path for kernel in every.values()} - {None}
+    every = import_kernels()
+    folders = {kernel.stats.cache_path for kernel in every} - {None}
     return {
         "compiled": True,
         "count": len(every),
-        "kept": sum(map(is_kept, every.values())),
+        "kept": sum(map(is_kept, every)),
         "folders": sorted(folders),
         "writable": bool(folders) and all(map(_is_writable, folders)),
     }

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -77,6 +77,24 @@ def seconds_compiling() -> float:
     True
     """
     return _WATCH.seconds()
+
+
+@contextmanager
+def counting() -> Iterator[Callable[[], int]]:
+    """Count the functions that are compiled, not loaded, within the block: a function returns how many so far."""
+
+    class Counter(compiler.Listener if COMPILED else object):  # type: ignore[misc]
+        found = 0
+
+        def on_start(self, event: object) -> None:
+            """Count when it is done."""
+
+        def on_end(self, event: object) -> None:
+            self.found += 1
+
+    counter = Counter()
+    with compiler.install_listener("numba:compile", counter) if COMPILED else nullcontext():
+        yield lambda: counter.found
 
 
 @contextmanager

@@ -135,6 +135,8 @@ class ListEngine:
     def repeat(self, variables: Integers) -> None:
         """Remove the variables one after the other, without scores."""
         done = 0
+        # The kernel is compiled for one layout.
+        variables = np.ascontiguousarray(variables)
         while done < len(variables):
             more, status = kernels.repeat(self._state, variables[done : done + AT_ONCE], self._drop)
             done += more
