@@ -285,10 +285,24 @@ OF_METHODS = [
     ),
     Case(
         "methods/sp.py",
-        "looks at all sets of variables",
-        pd.DataFrame(np.random.default_rng(0).normal(size=(60, 17)), columns=list("abcdefghijklmnopq")),
+        "too many to look at all of them",
+        pd.DataFrame(np.random.default_rng(0).normal(size=(60, 26)), columns=list("abcdefghijklmnopqrstuvwxyz")),
         {"method": "sp"},
-        ({"method": "soft", "restarts": 1000},),
+        ({"method": "soft"},),
+    ),
+    Case(
+        "methods/soft.py",
+        "asks for the best DAG by BIC",
+        ROWS,
+        {"exact": True, "refine": False},
+        ({"exact": True},),
+    ),
+    Case(
+        "methods/soft.py",
+        "variables, and there are",
+        pd.DataFrame(np.random.default_rng(0).normal(size=(80, 63)), columns=[f"x{at}" for at in range(63)]),
+        {"exact": True},
+        ({}, {"exact": True, "columns": ["x1", "x2", "x3"]}),
     ),
     Case(
         "methods/warnings.py",

@@ -19,6 +19,7 @@ from rfdag.errors import DataError, DeviceError, FileError, NumericalWarning, Op
 from rfdag.evidence.moments import Moments
 from rfdag.graphs import cpdag, descendants, find_cycle, markov_equivalent, topological_order
 from rfdag.methods.settings import Settings
+from rfdag.orders import tuning
 
 # Hard counts need no compiled beam, and are as good for counting.
 QUICK = {"method": "rfd", "alpha": 0.001}
@@ -320,6 +321,11 @@ def test_runs_have_narrow_beams_unless_a_width_is_given(rows, monkeypatch):
         return learn(method, evidence, run)
 
     monkeypatch.setattr(rfdag.Soft, "learn", noted)
+    rfdag.bootstrap(rows, runs=1, n_jobs=1)
+    # The best DAG of few variables takes no longer.
+    assert widths == ["auto", "auto"]
+    widths.clear()
+    monkeypatch.setattr(tuning, "LARGEST_P_FOR_EXACT_RUNS", 0)
     for given in ({}, {"beam": 2}, {"beam": "auto"}, {"method": rfdag.Soft(beam=3)}):
         rfdag.bootstrap(rows, runs=1, n_jobs=1, **given)
     assert widths == ["auto", 8, 2, 2, "auto", "auto", 3, 3]

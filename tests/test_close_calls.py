@@ -179,7 +179,7 @@ def test_a_forbidden_reversal_is_no_close_call(cause, other, weak):
 def test_cars_have_close_calls_among_directed_edges_alone(cars):
     directed = {(edge.source, edge.target): edge.directed for edge in cars.edges}
     assert not all(directed.values())
-    assert ("mpg", "origin") in [call[:2] for call in cars.close_calls]
+    assert ("origin", "mpg") in [call[:2] for call in cars.close_calls]
     assert all(directed[call[:2]] for call in cars.close_calls if call.change == "reversal")
 
 
@@ -241,7 +241,7 @@ def test_knowledge_is_suggested_where_most_edges_are_undirected(chain, weak, car
     assert str(advice) in str(chain)
     assert "could point either way. What" in view(chain)
     assert advice_on_directions(weak) is None
-    assert (cars.cpdag == 2).sum() == 2 * 4
+    assert (cars.cpdag == 2).sum() == 2 * 3
     assert advice_on_directions(cars) is None
     pair = rfdag.learn(rows_of(np.array([[0, 1], [0, 0]]), 200, 1, (0.9, 0.9)))
     assert (pair.cpdag == 2).any()

@@ -39,6 +39,8 @@ def assert_same(first, second):
         if entry.name == "trace":
             assert list(one) == list(other)
             assert (one.smallest_margin, one.capped) == (other.smallest_margin, other.capped)
+        elif entry.name == "rivals":
+            assert [(cost, dag.tolist()) for cost, dag in one] == [(cost, dag.tolist()) for cost, dag in other]
         elif isinstance(one, np.ndarray):
             np.testing.assert_array_equal(one, other)
         else:

@@ -164,12 +164,13 @@ def chosen(names: Sequence[Hashable], mask: NDArray[np.bool_]) -> list[Hashable]
     return [names[int(at)] for at in np.flatnonzero(mask)]
 
 
-def too_few_rows(rows: int) -> str:
+def about_few_rows(rows: int) -> tuple[str, ...]:
     """Return the warning about rows that are too few, whatever the columns are."""
-    return Message(
+    few = Message(
         f"{rows} rows are too few to learn from: below {FEWEST_ROWS}, chance decides about much of the graph. Collect "
         "more rows, or take the graph as no more than a guess."
     )
+    return (few,) if rows < FEWEST_ROWS else ()
 
 
 def check_two_rows(n: int) -> None:

@@ -18,16 +18,17 @@ from rfdag.eliminate.engines.engine import Engine
 from rfdag.eliminate.kernels import dense as kernels
 from rfdag.eliminate.thresholds import FisherZ, Tolerance
 from rfdag.errors import Group, MatrixError, OptionError, as_columns, keyword
+from rfdag.evidence.arrangement import Arrangeable
 from rfdag.evidence.awkward import ROUNDED_COPY, about_copies, awkward_error, copies_among, dependent_among
 from rfdag.evidence.columns import ByColumns, ColumnsIndependence
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.independence import ExactIndependence, Independence, SampleIndependence
 from rfdag.evidence.local import SharedMoments
 from rfdag.evidence.matrices import (
-    FEWEST_ROWS,
     HOPELESS,
     about_dependence,
     about_exact_input,
+    about_few_rows,
     check_two_rows,
     checked_matrix,
     chosen,
@@ -37,7 +38,6 @@ from rfdag.evidence.matrices import (
     extremes_of,
     factor_of,
     roots_of_diagonal,
-    too_few_rows,
     triangle_of,
 )
 from rfdag.evidence.profile import Look, Profile, Spread
@@ -52,12 +52,8 @@ from rfdag.runtime.threads import blas_threads_for
 Floats = NDArray[np.float64]
 
 
-DIGITS_OF_SUMS = 9
-"""Decimals of sums of correlations that are more than rounding."""
-
-
 @dataclass(frozen=True, eq=False)
-class Moments(Evidence):
+class Moments(Arrangeable, Evidence):
     """The first two moments of a set of variables, in a form that keeps their accuracy.
 
     The correlation matrix is held as a factor F with FᵀF = correlation, taken from the data by a QR
@@ -77,7 +73,8 @@ class Moments(Evidence):
     scales
         Their standard deviations; ones where unknown.
     partial
-        Partial correlations of a precision matrix, kept as given so that its zeros stay exact; None otherwise.
+        Partial correlations that are not those of the factor: of a precision matrix as given, so that its zeros stay
+        exact, or estimated otherwise.
     ddof
         What is subtracted from the number of rows in ``scales``: 1 for those of data, 0 for those of a matrix, which
         is taken as it is.
@@ -89,7 +86,6 @@ class Moments(Evidence):
     means: Floats = field(repr=False)
     scales: Floats = field(repr=False)
     partial: Floats | None = field(default=None, repr=False)
-    """Partial correlations that are not those of the factor: of a precision matrix as given, or estimated otherwise."""
     kind: str = "data"
     tolerance: float = 1e-8
     ddof: int = field(default=1, repr=False)
@@ -107,6 +103,9 @@ class Moments(Evidence):
     """What the user should know of the data themselves."""
     columns: tuple[Column, ...] = field(default=(), repr=False)
     """What each column of the rows was taken for; empty where there were none."""
+
+    given: Moments | None = field(default=None, repr=False)
+    """The same moments with the columns as they were given, where they are arranged otherwise."""
 
     kernel: ClassVar[Any] = kernels.marginalise
 
@@ -136,8 +135,8 @@ class Moments(Evidence):
                [0.5, 1. ]])
         """
         values = np.asarray(values)
-        lowest, highest = extremes_of(values, names)
         n, p = values.shape
+        lowest, highest = extremes_of(values, names)
         origins, units = origins_and_units(lowest, highest)
         step = rows_at_once(n, p)
         pieces = [slice(start, start + step) for start in range(0, n, step)]
@@ -195,15 +194,13 @@ class Moments(Evidence):
         """Return the moments of a correlation matrix of ``n_samples`` rows."""
         matrix = checked_matrix(matrix, names, "correlation")
         labels = tuple(names) if names is not None else tuple(range(len(matrix)))
-        off = np.abs(np.diag(matrix) - 1) > 1e-8
-        if off.any():
+        if (off := np.abs(np.diag(matrix) - 1) > 1e-8).any():
             raise MatrixError(
                 f"A correlation matrix has ones on its diagonal; {as_columns(chosen(labels, off))} have other values. "
                 f"Pass {keyword('input', 'covariance')} if it is a covariance matrix."
             )
-        p = len(matrix)
         factor = factor_of(matrix, labels, "correlation", n_samples)
-        return cls(labels, n_samples, factor, np.zeros(p), np.ones(p), kind="correlation", ddof=0)
+        return cls(labels, n_samples, factor, np.zeros(len(matrix)), np.ones(len(matrix)), kind="correlation", ddof=0)
 
     @classmethod
     def from_covariance(
@@ -269,29 +266,7 @@ class Moments(Evidence):
         """Variances of the variables: maximum-likelihood estimates from data, those of the matrix given otherwise."""
         share = 1.0 if self.n_samples is None else (self.n_samples - self.ddof) / self.n_samples
         with np.errstate(over="ignore"):
-            variances: Floats = self.scales**2 * share
-        return variances
-
-    def places_by_data(self) -> NDArray[np.int64]:
-        """Return the columns in an arrangement that depends on the data alone, not on how they were arranged.
-
-        They are sorted by the sum of their correlations with all columns. Only columns with equal sums, up to rounding,
-        stay in the order in which they were given.
-        """
-        sums = self.factor.T @ self.factor.sum(axis=1)
-        return np.argsort(np.round(sums, DIGITS_OF_SUMS), kind="stable")
-
-    def arranged(self, places: NDArray[np.int64]) -> Self:
-        """Return the same moments with the columns in another arrangement: the i-th is the one at places[i] here."""
-        matrix = np.ix_(places, places)
-        return replace(
-            self,
-            names=tuple(self.names[at] for at in places.tolist()),
-            factor=np.ascontiguousarray(self.factor[:, places]),
-            means=self.means[places],
-            scales=self.scales[places],
-            partial=None if self.partial is None else self.partial[matrix],
-        )
+            return np.asarray(self.scales**2 * share)
 
     def refuse_copies(self) -> None:
         """Raise if a column is a copy of another up to scale; of other dependence, few rows say nothing."""
@@ -402,9 +377,10 @@ class Moments(Evidence):
             return self.remarks
         if self.n_samples is None:
             return about_exact_input(self.condition(), self.tolerance)
-        few = () if self.n_samples >= FEWEST_ROWS else (too_few_rows(self.n_samples),)
-        copies = about_copies(self.correlations_of, self.names) if self.kind == "data" else ()
-        return (*few, *about_dependence(self.condition()), *copies)
+        # Named in the order in which columns were given.
+        origin = self.given or self
+        copies = about_copies(origin.correlations_of, origin.names) if self.kind == "data" else ()
+        return (*about_few_rows(self.n_samples), *about_dependence(self.condition()), *copies)
 
     def regressions(self, dag: NDArray[np.int8]) -> Regressions:
         """Return the regression of each variable on its parents.

@@ -129,12 +129,12 @@ class Judged(Method):
         return tuning.FEW_ROWS_GAMMA if few else 0.0
 
     def learn(self, evidence: Evidence, run: Run) -> Found:
-        """Return what the method finds; where it judges by BIC, whatever the arrangement of the columns.
+        """Return what the method finds; where it judges orders by BIC, whatever the arrangement of the columns.
 
         Ties, and what is tried first, then depend on the data alone: the columns are arranged by them, and what is
         found is numbered back.
         """
-        if not self.by_bic or not isinstance(evidence, Moments) or evidence.exact:
+        if not (self.by_bic_itself and self.by_bic) or not isinstance(evidence, Moments) or evidence.exact:
             return super().learn(evidence, run)
         places = evidence.places_by_data()
         constraints = None if run.constraints is None else run.constraints.arranged(places)

@@ -208,7 +208,7 @@ def _all() -> Iterable[Workload]:
             yield _nonlinear(curve, p, 500)
     for m in (2, 4):
         yield _robust(f"scale-free{m}", f"scale-free, m = {m}", functools.partial(_scale_free, m))
-    yield _robust("hubs", "degree 2, and five hubs of 20 neighbours", _hubs)
+    yield _robust("hubs", "hubs: degree 2, five of 20 and more", _hubs)
     yield _robust("iscm", "degree 8, internally standardised", _internally_standardised)
     yield _robust("r2", "degree 8, R² from U(.2, .9)", _random_r2)
     yield _robust("unequal", "degree 8, noise variances from U(.5, 2)", _unequal_variances)
