@@ -285,7 +285,7 @@ OF_METHODS = [
     ),
     Case(
         "methods/sp.py",
-        "too many to look at all of them",
+        "looks at all sets of variables",
         pd.DataFrame(np.random.default_rng(0).normal(size=(60, 26)), columns=list("abcdefghijklmnopqrstuvwxyz")),
         {"method": "sp"},
         ({"method": "soft"},),
@@ -294,15 +294,15 @@ OF_METHODS = [
         "methods/soft.py",
         "asks for the best DAG by BIC",
         ROWS,
-        {"exact": True, "refine": False},
-        ({"exact": True},),
+        {"exact": True, "refine": False, "parents": "threshold"},
+        ({"refine": OUT, "parents": OUT},),
     ),
     Case(
         "methods/soft.py",
         "variables, and there are",
         pd.DataFrame(np.random.default_rng(0).normal(size=(80, 63)), columns=[f"x{at}" for at in range(63)]),
         {"exact": True},
-        ({}, {"exact": True, "columns": ["x1", "x2", "x3"]}),
+        ({"exact": OUT}, {"columns": ["x1", "x2", "x3"]}),
     ),
     Case(
         "methods/warnings.py",

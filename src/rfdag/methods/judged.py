@@ -274,7 +274,7 @@ class _Refinement:
             dearer = scored.at_price(self._method.price, tuning.MARGIN_GAMMA, self._run.deadline.require)
         except OutOfTime:
             return scored
-        return self._descended(dearer, 0)
+        return self._descended(dearer, self._method.restarts)
 
     def _descended(
         self, scored: ScoredOrder, restarts: int | Literal["auto"], until: Deadline | None = None

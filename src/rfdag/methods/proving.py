@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import replace
 
 from rfdag.eliminate import Engine, replay
-from rfdag.errors import OptionError
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.moments import sample_of
 from rfdag.methods.found import Found
@@ -115,20 +114,6 @@ def all_sets_fit(columns: int) -> bool:
     """Return whether the scores of all sets take less than half of the free memory."""
     needed = bytes_of_all_sets(columns)
     return needed < TRIFLE or needed < available_memory() / 2
-
-
-def require_all_sets(columns: int, most: int, instead: str) -> None:
-    """Raise unless there are at most so many variables, and memory for all sets of them."""
-    if columns > most:
-        raise OptionError(
-            f"{columns} variables have {2.0**columns:.0e} sets, too many to look at all of them; {most} variables are "
-            f"the most. {instead}"
-        )
-    if not all_sets_fit(columns):
-        raise OptionError(
-            f"All sets of {columns} variables take {bytes_of_all_sets(columns) / 1e9:.1f} GB of memory, more than half "
-            f"of the {available_memory() / 1e9:.1f} GB that are free. {instead}"
-        )
 
 
 def _best_of_all(

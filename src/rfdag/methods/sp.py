@@ -9,15 +9,16 @@ from typing import ClassVar
 
 from rfdag.eliminate import Engine, replay
 from rfdag.eliminate.beams.counts import EngineStates, beam_search
-from rfdag.errors import keyword
+from rfdag.errors import OptionError, keyword
 from rfdag.evidence.evidence import Evidence
 from rfdag.methods.by_rule import obeying
 from rfdag.methods.found import Found
 from rfdag.methods.judged import Judged
-from rfdag.methods.proving import best_of_penalties, found_over_all_sets, require_all_sets
+from rfdag.methods.proving import all_sets_fit, best_of_penalties, found_over_all_sets
 from rfdag.methods.run import Run
 from rfdag.options import options
 from rfdag.orders import tuning
+from rfdag.orders.exact import bytes_of_all_sets
 from rfdag.orders.sp import sparsest_order
 
 
@@ -40,7 +41,12 @@ class Sp(Judged):
         p = len(evidence.names)
         by_bic = not evidence.exact and self.by_bic
         most = tuning.LARGEST_P_ON_REQUEST if by_bic else tuning.LARGEST_P_FOR_SPARSEST_ORDER
-        require_all_sets(p, most, f"Use {keyword('method', 'soft')}.")
+        if p > most or not all_sets_fit(p):
+            raise OptionError(
+                f"Method 'sp' looks at all sets of variables, of which {p} have {2.0**p:.0e}, with "
+                f"{bytes_of_all_sets(p):.0e} bytes of scores. It takes up to {most} variables, and half of the free "
+                f"memory. Use {keyword('method', 'soft')}."
+            )
         report = run.stage("Eliminating")
         if by_bic:
             return found_over_all_sets(self, evidence, engine, run, report)
