@@ -13,6 +13,7 @@ from rfdag.evidence.moments import sample_of
 from rfdag.methods.by_rule import found_by_rule, obeying
 from rfdag.methods.found import INTERRUPTED, Found
 from rfdag.methods.judged import DENSE, Refinable
+from rfdag.methods.pace import seconds_of_all_sets
 from rfdag.methods.proving import best_of_penalties, found_over_all_sets, proven
 from rfdag.methods.run import Run
 from rfdag.options import option, options
@@ -126,9 +127,11 @@ class Soft(Refinable):
         if evidence.exact or evidence.sparse:
             beam = None if self.beam == "auto" else self.beam
             return found_by_rule(evidence, engine, run, alpha=self.alpha, refine=self.refining, beam=beam, rule="rfd")
-        if self.solves(len(evidence.names)):
-            # Half of the time is left for beams, in case it does not suffice.
-            within = run.bar.stage("Eliminating", run.limit.share(0.5))
+        # Half of the time is left for beams, in case the other half does not suffice.
+        time = run.deadline.share(0.5)
+        columns = len(evidence.names)
+        if self.solves(columns) and time.left() > seconds_of_all_sets(columns, run.threads):
+            within = run.bar.stage("Eliminating", time)
             with suppress(OutOfTime):
                 return found_over_all_sets(self, evidence, engine, run, within)
         moments, rows = sample_of(evidence)
