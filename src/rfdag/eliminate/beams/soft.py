@@ -92,7 +92,7 @@ class SoftBeam:
     @property
     def operations(self) -> int:
         """The number of entries of rows and of pairs of neighbours computed so far, on any number of threads."""
-        return int(sum(work.places[kernels.OPERATIONS, 0] for work in self._work))
+        return int(sum(work.operations[0] for work in self._work))
 
     def search(self, report: Callable[[float], None] = lambda share: None) -> Found:
         """Return up to ``width`` complete orders, the cheapest first; ``report`` is called with the share done."""
@@ -220,10 +220,18 @@ def _room(p: int, width: int, every: int, before: NDArray[np.bool_]) -> kernels.
 def _work(p: int, width: int, threads: int, every: int) -> kernels.Work:
     room = (p + threads * kernels.TILE) * (p + 1) + 1
     return kernels.Work(
-        places=np.zeros((5, p), np.int64),
+        start=np.empty(p, np.int64),
+        end=np.empty(p, np.int64),
         near=np.empty(room, np.int32),
-        ab=np.empty((2, room)),
-        rows=np.empty((kernels.FIRST_PENDING + every, p)),
+        a=np.empty(room),
+        b=np.empty(room),
+        slots=np.empty(p, np.int64),
+        ends=np.empty(p, np.int64),
+        row=np.empty(p),
+        scale=np.empty(p),
+        pending=np.empty((every, p)),
+        entries=np.empty(p),
         least=np.empty(width),
         taken=np.empty(width, np.uint64),
+        operations=np.zeros(1, np.int64),
     )

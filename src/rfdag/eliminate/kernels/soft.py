@@ -58,14 +58,6 @@ SPENT, VALUE = range(2)
 STATE, SLOT, VARIABLE = range(3)
 """Planes of ``Beam.history``: the state that was continued, and the slot and variable that were removed."""
 
-START, END, SLOTS_LEFT, PIECE_ENDS, OPERATIONS = range(5)
-"""Rows of ``Work.places``: the ends of the lists of neighbours, the remaining slots, the ends of their contiguous
-pieces, and in the first entry of the last row the number of operations so far."""
-
-ROW, SCALE, ENTRIES, FIRST_PENDING = range(4)
-"""Rows of ``Work.rows``; those from the last on are for pending vectors."""
-
-
 ADVANCE, RENEW, SCORE = range(3)
 """Kinds of tasks: steps of the whole beam; or what threads share of one: scoring a state anew, or where it is stale."""
 
@@ -123,16 +115,25 @@ class Beam(NamedTuple):
 class Work(NamedTuple):
     """Workspace of one thread: the neighbours of every variable of one state, and arrays for scoring one of them.
 
-    The neighbours of i are near[start_i : end_i], with their entries a and b = 1 / (1 − a²) in the two rows of ``ab``.
-    ``least`` and ``taken`` are for selecting continuations.
+    The neighbours of i are near[start[i] : end[i]], with their entries a, and b = 1 / (1 − a²). ``slots`` are those that
+    remain, and ``ends`` the ends of their contiguous pieces. ``least`` and ``taken`` are for selecting continuations.
+    ``operations`` has the number of operations so far.
     """
 
-    places: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
     near: np.ndarray
-    ab: np.ndarray
-    rows: np.ndarray
+    a: np.ndarray
+    b: np.ndarray
+    slots: np.ndarray
+    ends: np.ndarray
+    row: np.ndarray
+    scale: np.ndarray
+    pending: np.ndarray
+    entries: np.ndarray
     least: np.ndarray
     taken: np.ndarray
+    operations: np.ndarray
 
 
 # These sums only rank candidates, so their order may vary; this allows the compiler to vectorise them.
@@ -235,8 +236,7 @@ def score_stale(rule, beam, e, work):
     line, scores = beam.line[now[SIDE], e], beam.scores[now[SIDE]]
     base = beam.matrices[now[BANK], line[-1] * m * m :]
     u, paid, gains = scores[U, e], scores[PAID, e], scores[GAINS, e]
-    near, a, b = work.near, work.ab[0], work.ab[1]
-    row, scale, entries, pending = work.rows[ROW], work.rows[SCALE], work.rows[ENTRIES], work.rows[FIRST_PENDING:]
+    near, a, b, row, scale, pending = work.near, work.a, work.b, work.row, work.scale, work.pending
     operations = 0
     for i in range(m):
         if math.isnan(gains[i]):
@@ -251,10 +251,10 @@ def score_stale(rule, beam, e, work):
                 for t in range(found):
                     pending[s, t] = w[near[t]] * scale[t]
             gains[i] = _gain(
-                base, m, near[:found], a, b, scale, pending[:steps], before, after, rule.quiet, entries
+                base, m, near[:found], a, b, scale, pending[:steps], before, after, rule.quiet, work.entries
             )  # fmt: skip
             operations += (steps + 1) * (m + found * (found - 1) // 2)
-    work.places[OPERATIONS, 0] += operations
+    work.operations[0] += operations
 
 
 @part(inline=True)
@@ -277,9 +277,8 @@ def renew(rule, beam, e, task, lists, work):
         scores[GAINS, e],
     )
     base, fresh = beam.matrices[bank, line[-1] * m * m :], beam.matrices[1 - bank, e * v * v :]
-    slots, piece_ends = work.places[SLOTS_LEFT], work.places[PIECE_ENDS]
-    starts, ends, near, a, b = lists.places[START], lists.places[END], lists.near, lists.ab[0], lists.ab[1]
-    row, entries, none = work.rows[ROW], work.rows[ENTRIES], work.rows[:0]
+    slots, piece_ends, row, entries, none = work.slots, work.ends, work.row, work.entries, work.pending[:0]
+    starts, ends, near, a, b = lists.start, lists.end, lists.near, lists.a, lists.b
     operations = 0
     for stage in range(task.begin, task.end):
         if stage == SETTLE:
@@ -336,7 +335,7 @@ def renew(rule, beam, e, task, lists, work):
                 members[1 - bank, e, k] = members[bank, line[-1], slots[k]]
                 u[k] = 1.0
                 operations += v + found * (found - 1) // 2
-    work.places[OPERATIONS, 0] += operations
+    work.operations[0] += operations
 
 
 @kernel(inline=True)
@@ -408,7 +407,7 @@ def choose(rule, beam, width, work):
             offers[SPENT, e, j] = total
             offers[VALUE, e, j] = total + rule.mu * (ahead - paid - scores[GAINS, e, j])
             offer_keys[e, j] = key[e] ^ variable_keys[variable]
-    work.places[OPERATIONS, 0] += count * m
+    work.operations[0] += count * m
     step = len(variable_keys) - now[LEFT]
     history = beam.history[:, step]
     count = select(
@@ -470,7 +469,7 @@ def extend(rule, beam, work):
             matrices[now[BANK], base * m * m :], pool, line[side, source], steps, m, k, before, rule.quiet, near_square,
             pool[steps, e], scores[1 - side, U, e], scores[1 - side, PAID, e], scores[1 - side, GAINS, e],
         )  # fmt: skip
-        work.places[OPERATIONS, 0] += (steps + 2) * m
+        work.operations[0] += (steps + 2) * m
 
 
 @kernel()
