@@ -127,11 +127,11 @@ class Soft(Refinable):
         if evidence.exact or evidence.sparse:
             beam = None if self.beam == "auto" else self.beam
             return found_by_rule(evidence, engine, run, alpha=self.alpha, refine=self.refining, beam=beam, rule="rfd")
-        # Half of the time is left for beams, in case the other half does not suffice.
-        time = run.deadline.share(0.5)
-        columns = len(evidence.names)
-        if self.solves(columns) and time.left() > seconds_of_all_sets(columns, run.threads):
-            within = run.bar.stage("Eliminating", time)
+        # Three quarters of the time are left for beams, in case the first does not suffice.
+        columns, quarter = len(evidence.names), run.limit.share(0.25)
+        time = min(quarter.left(), run.deadline.left() / 4) / tuning.TIME_TO_SPARE
+        if self.solves(columns) and time > seconds_of_all_sets(columns, run.threads):
+            within = run.bar.stage("Eliminating", quarter)
             with suppress(OutOfTime):
                 return found_over_all_sets(self, evidence, engine, run, within)
         moments, rows = sample_of(evidence)
