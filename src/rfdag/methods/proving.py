@@ -75,7 +75,8 @@ def proven(method: Judged, found: Found, evidence: Evidence, run: Run, *, asked:
     leave what was found.
     """
     scored = found.scored
-    if scored is None or found.interrupted:
+    short = run.deadline.left() < tuning.TIME_TO_SPARE * tuning.SECONDS_TO_PROVE
+    if scored is None or found.interrupted or (short and not asked):
         return found
     columns = len(scored.order)
     penalty = next((point.penalty for point in found.path if point.chosen), method.price)

@@ -303,6 +303,9 @@ STEPS_TO_PROVE = 5e8
 SETS_TO_PROVE = 1 << 21
 """Sets of branch and bound that the default holds: about two seconds, and 100 MB. Chosen by time."""
 
+SECONDS_TO_PROVE = 2.0
+"""Seconds that a proof by default takes at most, about. Measured."""
+
 STEPS_ON_REQUEST = 5e10
 """The same where the user asks for the best DAG: minutes. Chosen by time."""
 
