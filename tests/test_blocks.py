@@ -186,7 +186,7 @@ def test_many_warnings_are_counted():
 
 
 def test_a_time_limit_is_shared_out(rows):
-    found = rfdag.learn(rows, blocks=True, time_limit=0.5, restarts="auto")
+    found = rfdag.learn(rows, blocks=True, time_limit=1.0, restarts="auto")
     assert sorted(found.order) == list(range(rows.shape[1]))
 
 
