@@ -115,9 +115,9 @@ class Beam(NamedTuple):
 class Work(NamedTuple):
     """Workspace of one thread: the neighbours of every variable of one state, and arrays for scoring one of them.
 
-    The neighbours of i are near[start[i] : end[i]], with their entries a, and b = 1 / (1 − a²). ``slots`` are those that
-    remain, and ``ends`` the ends of their contiguous pieces. ``least`` and ``taken`` are for selecting continuations.
-    ``operations`` has the number of operations so far.
+    The neighbours of i are near[start[i] : end[i]], with their entries a, and b = 1 / (1 − a²). ``slots`` are the
+    remaining ones, and ``ends`` the ends of their contiguous pieces. ``least`` and ``taken`` are for selecting
+    continuations; ``operations`` has the number of operations so far.
     """
 
     start: np.ndarray
