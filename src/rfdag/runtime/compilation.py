@@ -20,8 +20,8 @@ except ModuleNotFoundError as missing:
         raise
     njit = compiler = None
 
-SECONDS = 10
-"""What compiling takes on first use, on two cores; see `benchmarks/first_call.py`."""
+SECONDS = 15
+"""What compiling takes on first use, on two cores that are not idle; measured by `benchmarks/first_call.py`."""
 
 MESSAGE = f"rfdag compiles its kernels for this machine, once; this takes about {SECONDS} seconds."
 SLOW = (
