@@ -1,6 +1,6 @@
 """Accuracy of the default, and of its beams alone, on ordinary data: a guard against tuned numbers that are badly off.
 
-Limits are about one and a half times what is found. Search seeds 5 and 6 stay below them, but for strong (9 with 6).
+Limits are at most one and a half times what is found (strong: none is). Search seeds 5 and 6 stay below them.
 Refinement and restarts make up for much, so that beams are tested without them as well. Replacing numbers in
 `rfdag.orders.tuning` showed which faults are caught (first what is found now, then with the fault):
 
@@ -62,11 +62,11 @@ def errors(kind, graphs, **options):
 @pytest.mark.parametrize(
     ("kind", "graphs", "most"),
     [
-        ("sparse", [0, 1], 12),
-        ("dense", [0, 1, 2], 80),
-        ("scale-free", [0, 1], 10),
-        ("strong", [3, 4, 9], 2),
-        ("ECOLI70", [0, 1], 23),
+        ("sparse", [0, 1], 10),
+        ("dense", [0, 1, 2], 65),
+        ("scale-free", [0, 1], 7),
+        ("strong", [3, 4, 9], 0),
+        ("ECOLI70", [0, 1], 20),
     ],
 )
 def test_the_default_is_as_accurate_as_it_was(kind, graphs, most):
