@@ -381,8 +381,11 @@ def test_labels_of_rows_must_fit_the_columns():
 
 
 def test_too_many_variables_for_every_set():
-    with refuses(OptionError, "20 have 1e\\+06", "up to 16", "method='soft'"):
-        rfdag.learn(np.random.default_rng(0).normal(size=(100, 20)), method="sp")
+    rows = np.random.default_rng(0).normal(size=(100, 26))
+    with refuses(OptionError, "26 have 7e\\+07", "up to 25", "method='soft'"):
+        rfdag.learn(rows, method="sp")
+    with refuses(OptionError, "17 have 1e\\+05", "up to 16", "method='soft'"):
+        rfdag.learn(rows[:, :17], method="sp", parents="threshold")
 
 
 def test_cyclic_dags():

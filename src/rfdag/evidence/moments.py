@@ -135,8 +135,8 @@ class Moments(Arrangeable, Evidence):
                [0.5, 1. ]])
         """
         values = np.asarray(values)
-        n, p = values.shape
         lowest, highest = extremes_of(values, names)
+        n, p = values.shape
         origins, units = origins_and_units(lowest, highest)
         step = rows_at_once(n, p)
         pieces = [slice(start, start + step) for start in range(0, n, step)]
@@ -310,8 +310,9 @@ class Moments(Arrangeable, Evidence):
             return self.partial.copy()
         triangle = triangle_of(self.factor if variables is None else self.factor[:, variables])
         if len(triangle) < triangle.shape[1] or not condition_of(triangle) < HOPELESS:
-            names = self.names if variables is None else [self.names[at] for at in variables]
-            raise dependence(triangle, names)
+            if self.given is not None and variables is None:
+                return self.given.partial_correlations()
+            raise dependence(triangle, self.names if variables is None else [self.names[at] for at in variables])
         # Rows of R⁻¹ span the same angles as the regression residuals: normalised, they give K at once.
         rows, _ = lapack.dtrtri(triangle)
         rows /= column_norms(rows.T)[:, None]
@@ -388,9 +389,8 @@ class Moments(Arrangeable, Evidence):
         The variances of data are maximum-likelihood estimates, which divide by n; those of a matrix add up to the
         matrix.
         """
-        found = regressions_on(dag, self.factor)
-        coefficients = found.coefficients * (self.scales / self.scales[:, None])
-        return Regressions(coefficients, found.variances * self.variances, found.partial_correlations)
+        slopes, shares, partial = regressions_on(dag, self.factor)
+        return Regressions(slopes * (self.scales / self.scales[:, None]), shares * self.variances, partial)
 
 
 def sample_of(evidence: Evidence) -> tuple[Moments, int]:

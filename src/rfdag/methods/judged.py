@@ -128,18 +128,18 @@ class Judged(Method):
         few = regularised and estimation.few(rows, columns)
         return tuning.FEW_ROWS_GAMMA if few else 0.0
 
-    def learn(self, evidence: Evidence, run: Run) -> Found:
+    def search(self, evidence: Evidence, run: Run, refining: Run) -> Found:
         """Return what the method finds; where it judges orders by BIC, whatever the arrangement of the columns.
 
         Ties, and what is tried first, then depend on the data alone: the columns are arranged by them, and what is
         found is numbered back.
         """
         if not (self.by_bic_itself and self.by_bic) or not isinstance(evidence, Moments) or evidence.exact:
-            return super().learn(evidence, run)
+            return super().search(evidence, run, refining)
         places = evidence.places_by_data()
         constraints = None if run.constraints is None else run.constraints.arranged(places)
-        found = super().learn(evidence.arranged(places), replace(run, constraints=constraints))
-        return found.arranged(places)
+        runs = (replace(each, constraints=constraints) for each in (run, refining))
+        return super().search(evidence.arranged(places), *runs).arranged(places)
 
     def scored(
         self, order: NDArray[np.int64], evidence: Evidence, run: Run, parents: Graph | None = None

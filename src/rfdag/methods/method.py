@@ -169,6 +169,11 @@ class Method(Options):
         columns = len(evidence.names)
         with blas_threads_for(float(columns) ** 3):
             evidence = run.estimated(evidence, self)
+        return self.search(evidence, run, refining)
+
+    def search(self, evidence: Evidence, run: Run, refining: Run) -> Found:
+        """Return what the method finds in estimated evidence; ``refining`` is the run as it is for refinement."""
+        columns = len(evidence.names)
         # An estimate, as much as an exact precision matrix, is there already.
         inverts = getattr(evidence, "partial", evidence) is None
         inverting = seconds_of_inverse(columns, run.threads) if inverts else 0.0

@@ -17,8 +17,9 @@ from rfdag.eliminate.trace import Trace
 from rfdag.input.columns import in_words
 from rfdag.knowledge import Knowledge
 from rfdag.knowledge.compliance import summed_up
-from rfdag.notebooks.elements import Labels, bar, cell, escaped, line, listing, number, share, span, table
+from rfdag.notebooks.elements import LONGEST, Labels, bar, cell, escaped, line, listing, number, share, span, table
 from rfdag.notebooks.picture import picture
+from rfdag.plots.shortening import one_line, shortened
 from rfdag.result import Edge, Result
 from rfdag.result.close_calls import MARK
 from rfdag.result.model import LinearModel
@@ -81,7 +82,7 @@ def _edge_line(result: Result, n_edges: int) -> str:
 
 def _remarks(result: Result) -> list[str]:
     """Return what is close, and what may direct edges."""
-    calls, advice = close_calls_in_words(result), advice_on_directions(result)
+    calls, advice = close_calls_in_words(result, _short), advice_on_directions(result)
     return [
         *([line(f"Close calls ({MARK}, dotted): {escaped(calls)}.")] if calls else []),
         *([line(escaped(advice))] if advice else []),
@@ -314,3 +315,8 @@ def _trace(trace: Trace) -> str:
 def _by_column(names: tuple[Hashable, ...]) -> Callable[[int], str]:
     labels = Labels(names)
     return lambda column: labels(names[column])
+
+
+def _short(name: Hashable) -> str:
+    """Return a name in a sentence."""
+    return shortened([one_line(name)], LONGEST)[0]

@@ -277,10 +277,7 @@ MOST_VISITS_IN_VAIN = 20_000
 """Families or DAGs that a covered-edge search visits in vain before it gives up. Not recorded."""
 
 LARGEST_P_FOR_ALL_SETS = 20
-"""Variables up to which the default looks at every set of them.
-
-Chosen by time: half a second on two cores, and each more variable doubles it.
-"""
+"""Variables up to which the default looks at every set of them. Chosen by time: half a second on two cores."""
 
 LARGEST_P_FOR_EXACT_RUNS = 16
 """Variables up to which the runs of a bootstrap look at every set of them. Chosen by time: as long as narrow beams."""
