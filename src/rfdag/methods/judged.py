@@ -132,14 +132,17 @@ class Judged(Method):
         """Return what the method finds; where it judges orders by BIC, whatever the arrangement of the columns.
 
         Ties, and what is tried first, then depend on the data alone: the columns are arranged by them, and what is
-        found is numbered back.
+        found is numbered back. Only an estimator of the user's own sees the columns as they were given.
         """
         if not (self.by_bic_itself and self.by_bic) or not isinstance(evidence, Moments) or evidence.exact:
             return super().search(evidence, run, refining)
         places = evidence.places_by_data()
         constraints = None if run.constraints is None else run.constraints.arranged(places)
-        runs = (replace(each, constraints=constraints) for each in (run, refining))
-        return super().search(evidence.arranged(places), *runs).arranged(places)
+        arranged, refining = (replace(each, constraints=constraints) for each in (run, refining))
+        if run.estimation.own:
+            moments = sample_of(run.estimated(evidence, self))[0].arranged(places)
+            return self.found_in(moments, arranged, refining).arranged(places)
+        return super().search(evidence.arranged(places), arranged, refining).arranged(places)
 
     def scored(
         self, order: NDArray[np.int64], evidence: Evidence, run: Run, parents: Graph | None = None

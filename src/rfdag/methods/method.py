@@ -166,13 +166,14 @@ class Method(Options):
         # Once the order is replayed, refinement has the time that was kept for this.
         refining = self._in_time(evidence, run, replayed=True)
         run = self._in_time(evidence, run)
-        columns = len(evidence.names)
-        with blas_threads_for(float(columns) ** 3):
-            evidence = run.estimated(evidence, self)
         return self.search(evidence, run, refining)
 
     def search(self, evidence: Evidence, run: Run, refining: Run) -> Found:
-        """Return what the method finds in estimated evidence; ``refining`` is the run as it is for refinement."""
+        """Return what the method finds once it has estimated; ``refining`` is the run as it is for refinement."""
+        return self.found_in(run.estimated(evidence, self), run, refining)
+
+    def found_in(self, evidence: Evidence, run: Run, refining: Run) -> Found:
+        """Return what the method finds in estimated evidence."""
         columns = len(evidence.names)
         # An estimate, as much as an exact precision matrix, is there already.
         inverts = getattr(evidence, "partial", evidence) is None

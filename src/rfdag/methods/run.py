@@ -18,6 +18,7 @@ from rfdag.precision.estimation import Estimation
 from rfdag.precision.estimator import Request, UsedEstimator
 from rfdag.runtime.deadline import Clock, Deadline
 from rfdag.runtime.progress import Progress
+from rfdag.runtime.threads import blas_threads_for
 
 
 class Priced(Protocol):
@@ -106,7 +107,8 @@ class Run:
             regularisation=self.estimation.regularisation,
             by_columns=method.by_columns,
         )
-        estimate = estimator(moments, request)
+        with blas_threads_for(float(columns) ** 3):
+            estimate = estimator(moments, request)
         if estimate.by_columns is not None and self.limit.moment is not None:
             solver = Watched(estimate.by_columns.solver, self.limit.require)
             estimate = replace(estimate, by_columns=estimate.by_columns._replace(solver=solver))

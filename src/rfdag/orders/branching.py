@@ -43,7 +43,7 @@ def prove(
 
     Sets are the variables that stand first in an order. A set is left out if its cost and a bound on the cost of the
     rest come to the score known. The bound lets groups of variables choose among orders of their own, with any parents
-    from elsewhere, and is the sum over the groups.
+    from elsewhere, and is the sum over the groups; of several ways to form groups, the best counts.
 
     C. Yuan, B. Malone: Learning optimal Bayesian networks: a shortest path perspective, 2013 (bounds by groups);
     S. Karan, J. Zola: Exact structure learning of Bayesian networks by optimal path extension, 2016 (variables that
@@ -59,8 +59,9 @@ def prove(
     most_sets
         Sets that may be held in memory. Where they do not suffice, there is a bound and no proof.
     most_steps
-        Steps that listing all families may take, a quarter of them for one variable. Where they do not suffice,
-        nothing is known of the best score.
+        Steps that listing all families may take, a quarter of them for one variable, and once more so many that
+        looking through the lists may take. Where the first do not suffice, nothing is known of the best score; where
+        the second do not, there is a bound and no proof.
     report
         Called with the share done; may raise.
     """
@@ -76,7 +77,7 @@ def prove(
         listed.append(families)
         left -= steps
     search = _Search(problem, listed, known, most_sets)
-    complete = search.run(report)
+    complete = search.run(most_steps, report)
     bound = search.least if complete else min(search.least, search.least_open())
     return Proof(bound, complete, search.sets, exhaustive=False), search.solution()
 
@@ -120,18 +121,20 @@ class _Search:
         self._masks = np.concatenate([each.masks for each in families])
         self._scores = np.concatenate([each.scores for each in families])
         self._earlier = problem.preceding()
-        groups = groups_of(problem)
-        self._bounds = np.zeros((len(groups), 1 << max(map(len, groups))))
-        self._group, self._place = np.empty(p, np.int64), np.empty(p, np.int64)
-        for number, group in enumerate(groups):
-            kernels.bound_group(group, self._earlier, self._start, self._masks, self._scores, self._bounds[number])
-            self._group[group], self._place[group] = number, np.arange(len(group))
+        partitions = partitions_of(problem)
+        self._bounds = np.zeros((len(partitions), len(partitions[0]), 1 << max(map(len, partitions[0]))))
+        self._group, self._place = np.empty((2, len(partitions), p), np.int64)
+        for k, groups in enumerate(partitions):
+            for number, group in enumerate(groups):
+                bounds = self._bounds[k, number]
+                kernels.bound_group(group, self._earlier, self._start, self._masks, self._scores, bounds)
+                self._group[k, group], self._place[k, group] = number, np.arange(len(group))
         self._states, self._costs = np.zeros(most_sets, np.int64), np.zeros(most_sets)
         self._origin, self._beside = np.full(most_sets, -1, np.int64), np.full(most_sets, -1, np.int64)
         self._table = np.full(1 << (2 * most_sets - 1).bit_length(), -1, np.int64)
         self._heads = np.full(p + 1, -1, np.int64)
         self._heads[0] = self._table[0] = 0
-        self._counters = np.array([0, 0, 1, -1], np.int64)
+        self._counters = np.array([0, 0, 1, -1, 0], np.int64)
         self._least = np.array([known])
 
     @property
@@ -144,9 +147,9 @@ class _Search:
         """The number of sets looked at."""
         return int(self._counters[kernels.STATES])
 
-    def run(self, report: Callable[[float], None]) -> bool:
-        """Look at all sets that can matter; return False where there is not room enough for them."""
-        while True:
+    def run(self, most_looks: float, report: Callable[[float], None]) -> bool:
+        """Look at all sets that can matter; return False where there is not room or time enough for them."""
+        while self._counters[kernels.LOOKS] <= most_looks:
             done = kernels.search_sets(
                 self._p, self._earlier, self._start, self._masks, self._scores, self._group, self._place, self._bounds,
                 self._states, self._costs, self._origin, self._beside, self._table, self._heads, self._counters,
@@ -155,6 +158,7 @@ class _Search:
             if done <= 0:
                 return bool(done == 0)
             report(0.5 + 0.5 * self._counters[kernels.LAYER] / self._p)
+        return False
 
     def least_open(self) -> float:
         """Return the least cost and bound of the sets that are still to be expanded."""
@@ -165,13 +169,14 @@ class _Search:
             while at >= 0:
                 waiting.append(at)
                 at = int(self._beside[at])
-        placed, bounds = self._states[waiting], self._costs[waiting].copy()
-        for number in range(len(self._bounds)):
+        placed, costs = self._states[waiting], self._costs[waiting]
+        bounds = np.zeros((len(self._bounds), len(waiting)))
+        for k, number in np.ndindex(self._bounds.shape[:2]):
             rest = np.zeros(len(waiting), np.int64)
-            for z in np.flatnonzero(self._group == number).tolist():
-                rest |= (~placed >> z & 1) << self._place[z]
-            bounds += self._bounds[number, rest]
-        return float(bounds.min(initial=np.inf))
+            for z in np.flatnonzero(self._group[k] == number).tolist():
+                rest |= (~placed >> z & 1) << self._place[k, z]
+            bounds[k] += self._bounds[k, number, rest]
+        return float((costs + bounds.max(axis=0)).min(initial=np.inf))
 
     def solution(self) -> Solution | None:
         """Return the best order found, with its DAG; None if none is better than the one known."""
@@ -207,8 +212,8 @@ class _Search:
         raise AssertionError("a set was reached in a way that cannot be found again")
 
 
-def groups_of(problem: Problem) -> list[Integers]:
-    """Return the variables in groups of those that depend most on each other, of about equal size."""
+def partitions_of(problem: Problem) -> list[list[Integers]]:
+    """Return partitions of the variables into groups of those that depend most on each other, of about equal size."""
     p = problem.p
     strengths = np.zeros((p, p))
     for y in range(p):
@@ -216,7 +221,8 @@ def groups_of(problem: Problem) -> list[Integers]:
         precision = np.linalg.inv(problem.moments.gram(y, others))
         strengths[y, others] = precision[0, 1:] ** 2 / (precision[0, 0] * np.diag(precision)[1:])
     strengths = strengths + strengths.T
-    # Along the second eigenvector of their Laplacian, variables that depend on each other lie side by side.
+    # Along an eigenvector of their Laplacian, variables that depend on each other lie side by side.
     _, vectors = np.linalg.eigh(np.diag(strengths.sum(axis=0)) - strengths)
-    along = np.argsort(vectors[:, min(1, p - 1)], kind="stable")
-    return [np.sort(part) for part in np.array_split(along, -(-p // tuning.LARGEST_GROUP))]
+    ways = vectors[:, 1 : 1 + tuning.PARTITIONS] if p > 1 else vectors
+    groups = -(-p // tuning.LARGEST_GROUP)
+    return [[np.sort(part) for part in np.array_split(np.argsort(along, kind="stable"), groups)] for along in ways.T]

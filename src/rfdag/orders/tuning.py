@@ -295,12 +295,12 @@ LEAST_P_FOR_EXACT_THREADS = 14
 """Variables from which threads share the families of an exact search. Chosen by run time."""
 
 STEPS_TO_PROVE = 5e8
-"""Steps of branch and bound by which the default lists families: about a second. Chosen by time."""
+"""Steps of branch and bound in which the default lists families, and then looks through them: about a second each."""
 
 SETS_TO_PROVE = 1 << 21
 """Sets of branch and bound that the default holds: about two seconds, and 100 MB. Chosen by time."""
 
-SECONDS_TO_PROVE = 2.0
+SECONDS_TO_PROVE = 3.0
 """Seconds that a proof by default takes at most, about. Measured."""
 
 STEPS_ON_REQUEST = 5e10
@@ -317,6 +317,9 @@ MOST_FAMILIES = 1 << 16
 
 LARGEST_GROUP = 13
 """Variables of a group whose orders a bound goes through. Chosen by time: each more doubles it."""
+
+PARTITIONS = 6
+"""Ways to form groups, of whose bounds the largest counts. Chosen by time."""
 
 LARGEST_CONDITION_TO_BOUND = 1e10
 """Condition of correlations up to which their inverse is accurate enough for bounds. Chosen, not measured."""

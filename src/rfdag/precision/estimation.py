@@ -117,6 +117,11 @@ class Estimation(Options):
         """Whether the estimator named makes columns again after a removal."""
         return self._estimator().by_columns
 
+    @property
+    def own(self) -> bool:
+        """Whether the estimator is the user's own."""
+        return not isinstance(self.precision, str)
+
     def _estimator(self) -> Estimator:
         """Return the estimator named, or the sample's where none is."""
         if isinstance(self.precision, str):

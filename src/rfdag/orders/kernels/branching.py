@@ -12,9 +12,9 @@ import numpy as np
 from rfdag.orders.kernels.fits import TINY, WORTH
 from rfdag.runtime.compilation import kernel
 
-LAYER, NEXT, STATES, GOAL = range(4)
-"""Entries of the counters of a search: the size of the sets under way, the next of them, how many there are, and the
-one that leads to the best order (−1 before there is any)."""
+LAYER, NEXT, STATES, GOAL, LOOKS = range(5)
+"""Entries of the counters of a search: the size of the sets under way, the next of them, how many there are, the one
+that leads to the best order (−1 before there is any), and how many families were looked at."""
 
 
 @kernel(allocates=True)
@@ -148,13 +148,15 @@ def search_sets(
     A set is that of the variables placed so far. Its cost is that of the best order of it found, and ``origin`` the
     set before it. Sets whose cost and bound come to ``least``, the best score known, are dropped. A variable that has
     its best parents of all among those placed is placed at once: that costs least, and takes nothing from the others.
-    ``group`` and ``place`` tell where each variable stands in its group, ``bounds`` those of the groups. Sets of one
-    size are a list, from ``heads`` on through ``beside``; ``table`` finds a set by its hash.
+    ``group`` and ``place`` tell, for each of several partitions, where each variable stands in its group, ``bounds``
+    those of the groups; the largest sum counts. Sets of one size are a list, from ``heads`` on through ``beside``;
+    ``table`` finds a set by its hash.
     """
     everything = (1 << p) - 1
     expanded = 0
-    own = np.empty(p)
-    remaining = np.empty(bounds.shape[0], np.int64)
+    partitions, groups = bounds.shape[:2]
+    remaining = np.empty((partitions, groups), np.int64)
+    rest = np.empty(partitions)
     while counters[LAYER] < p and expanded < most_states:
         at = counters[NEXT]
         if at < 0:
@@ -167,15 +169,18 @@ def search_sets(
         counters[NEXT] = beside[at]
         expanded += 1
         placed, cost = states[at], costs[at]
-        for g in range(len(remaining)):
-            remaining[g] = 0
-        for z in range(p):
-            if placed >> z & 1 == 0:
-                remaining[group[z]] |= 1 << place[z]
-        bound = cost
-        for g in range(len(remaining)):
-            bound += bounds[g, remaining[g]]
-        if bound >= least[0] - WORTH:
+        bound = -np.inf
+        for k in range(partitions):
+            for g in range(groups):
+                remaining[k, g] = 0
+            for z in range(p):
+                if placed >> z & 1 == 0:
+                    remaining[k, group[k, z]] |= 1 << place[k, z]
+            rest[k] = 0.0
+            for g in range(groups):
+                rest[k] += bounds[k, g, remaining[k, g]]
+            bound = max(bound, rest[k])
+        if cost + bound >= least[0] - WORTH:
             continue
         # Place what has its best parents already.
         forced = False
@@ -184,15 +189,14 @@ def search_sets(
             again = False
             for z in range(p):
                 if placed >> z & 1 == 0 and earlier[z] & ~placed == 0:
-                    own[z] = np.inf
-                    for family in range(start[z], start[z + 1]):
+                    family = start[z]
+                    while family < start[z + 1] and scores[family] <= scores[start[z]] + WORTH:
                         if masks[family] & ~placed == 0:
-                            own[z] = scores[family]
+                            placed |= 1 << z
+                            cost += scores[family]
+                            forced = again = True
                             break
-                    if own[z] <= scores[start[z]] + WORTH:
-                        placed |= 1 << z
-                        cost += own[z]
-                        forced = again = True
+                        family += 1
         if placed == everything:
             if cost < least[0] - WORTH:
                 least[0] = cost
@@ -202,14 +206,21 @@ def search_sets(
             if forced:
                 # One successor, which is expanded when its turn comes: others may lead there as well.
                 after, paid = placed, cost
-            elif placed >> z & 1 == 0 and earlier[z] & ~placed == 0 and own[z] < np.inf:
-                after, paid = placed | 1 << z, cost + own[z]
-                g = group[z]
-                bound = paid
-                for other in range(len(remaining)):
-                    bound += bounds[other, remaining[other] ^ (1 << place[z]) if other == g else remaining[other]]
-                if bound >= least[0] - WORTH:
+            elif placed >> z & 1 == 0 and earlier[z] & ~placed == 0:
+                bound = -np.inf
+                for k in range(partitions):
+                    g = group[k, z]
+                    after_z = remaining[k, g] ^ (1 << place[k, z])
+                    bound = max(bound, rest[k] - bounds[k, g, remaining[k, g]] + bounds[k, g, after_z])
+                # Families that cost more than what is left to pay need not be looked at.
+                most = least[0] - WORTH - cost - bound
+                family = start[z]
+                while family < start[z + 1] and scores[family] < most and masks[family] & ~placed != 0:
+                    family += 1
+                counters[LOOKS] += family - start[z] + 1
+                if family == start[z + 1] or scores[family] >= most:
                     continue
+                after, paid = placed | 1 << z, cost + scores[family]
             else:
                 continue
             slot = (after * 0x9E3779B97F4A7C1 >> 20) & (len(table) - 1)
