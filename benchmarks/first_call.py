@@ -3,8 +3,9 @@
     python benchmarks/first_call.py [--repeats 5]
 
 Every measurement starts a fresh interpreter. A first call finds an empty cache of compiled kernels, a later one finds
-what the first has left. Medians are reported, with the least and the most, because compiling suffers from whatever else
-a machine does. Writes benchmarks/results/first_call.csv and docs/benchmarks.md.
+what the first has left. The floor is what Numba itself takes to be imported, and to compile one line. Medians are
+reported, with the least and the most, because compiling suffers from whatever else a machine does. Writes
+benchmarks/results/first_call.csv and docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -33,6 +34,11 @@ rows = sample(linear_sem(random_dag({p}, degree=3, rng=1), rng=2), 1000, rng=3)
 with counting() as compiled:
     rfdag.learn(rows, progress=False)
 print(json.dumps(compiled()))
+"""
+IMPORTS = "import numpy, scipy.linalg, scipy.sparse, scipy.special, numba"
+ONE_LINE = f"""
+{IMPORTS}
+numba.njit(lambda values: values.sum())(numpy.ones(3))
 """
 DOCTOR = """
 import json
@@ -73,7 +79,12 @@ def main() -> None:
     repeats = parser.parse_args().repeats
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        rows.append(row("`import rfdag`", [timed("import rfdag", folder) for _ in range(repeats)]))
+        for what, code in (
+            ("`import rfdag`", "import rfdag"),
+            ("floor: NumPy, SciPy and Numba imported", IMPORTS),
+            ("floor: the same, and one function of one line compiled", ONE_LINE),
+        ):
+            rows.append(row(what, [timed(code, folder) for _ in range(repeats)]))
         for p in SIZES:
             code, first, later = LEARN.format(p=p), [], []
             for repeat in range(repeats):

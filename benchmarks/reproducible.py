@@ -37,6 +37,7 @@ SIZES: tuple[tuple[int, int, dict[str, float]], ...] = (
     (20, 1000, {"density": 0.5}),
     (30, 200, {"degree": 3}),
     (30, 300, {"density": 0.5}),
+    (50, 40, {"degree": 2}),
     (50, 200, {"degree": 3}),
     (50, 500, {"density": 0.5}),
     (100, 500, {"degree": 4}),
