@@ -63,7 +63,7 @@ def test_a_restart_over_few_variables_obeys_constraints(monkeypatch):
     assert len(begun) > 3
 
 
-@pytest.mark.parametrize(("p", "counts"), [(8, {1, 2}), (31, {1, 2, 4}), (200, {1, 2, 4, 8, 16})])
+@pytest.mark.parametrize(("p", "counts"), [(8, {1, 2}), (31, {1, 2, 4}), (200, {1, 2, 4, 8, 16, 32})])
 def test_a_restart_over_more_variables_reverses_edges(p, counts, monkeypatch):
     reversed_now = []
     found = set()

@@ -26,7 +26,11 @@ def shares_below(values: NDArray[Any], report: Callable[[float], None] = lambda 
     n, p = values.shape
     shares = np.empty((n, p), order="F")
     for at in range(p):
-        np.divide(rankdata(values[:, at]), n + 1, out=shares[:, at])
+        column = values[:, at]
+        if column.dtype.kind == "f" and column.dtype.itemsize < 8:
+            # SciPy 1.18 returns the ranks of such numbers in their own precision.
+            column = column.astype(np.float64)
+        np.divide(rankdata(column), n + 1, out=shares[:, at])
         report((at + 1) / p)
     return shares
 

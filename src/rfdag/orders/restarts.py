@@ -38,9 +38,9 @@ def iterate(
 
     Below `tuning.LEAST_P_FOR_REVERSALS` variables each descent starts from a random order instead. "auto" goes on until
     several in a row have found nothing better: as many as take `tuning.RESTART_SHARE` times the ``operations`` that
-    orders have taken until now; and then, where that is given, ``until`` a moment. The deadline ends both. The score
-    never rises. The second value is whether the user interrupted it; nothing found until then is lost. All orders that
-    are reached are offered to ``rivals``.
+    orders have taken until now, or all of them `tuning.RESTARTS_IN_ALL` times as many; and then, where that is given,
+    ``until`` a moment. The deadline ends both. The score never rises. The second value is whether the user interrupted
+    it; nothing found until then is lost. All orders that are reached are offered to ``rivals``.
     """
     progress = _Restarts(best, restarts, deadline or Deadline(), until, rivals or Rivals(), operations)
     stop = threading.Event()
@@ -86,8 +86,10 @@ class _Restarts:
         self._rivals = rivals
         rivals.offer(best)
         self._expected = float(max(best.operations, 1))
-        self._budget = max(tuning.RESTART_SHARE * max(operations, best.operations), tuning.LEAST_RESTART_OPERATIONS)
+        share = tuning.RESTART_SHARE * min(1.0, tuning.LARGEST_P_FOR_FULL_SHARE / len(best.order))
+        self._budget = max(share * max(operations, best.operations), tuning.LEAST_RESTART_OPERATIONS)
         self._spent = 0
+        self._spent_in_all = 0
         self.done = 0
         self._wanted = restarts
         self._until = until
@@ -125,7 +127,8 @@ class _Restarts:
         """Return how many restarts are still to come, whatever the time, if none of them finds anything."""
         if self._wanted != "auto":
             return self._wanted - self.done
-        affordable = int((self._budget - self._spent) / self._expected)
+        in_all = tuning.RESTARTS_IN_ALL * self._budget - self._spent_in_all
+        affordable = int(min(self._budget - self._spent, in_all) / self._expected)
         return min(affordable, tuning.MOST_FRUITLESS_RESTARTS - self._fruitless)
 
     def take(self, trials: Iterable[ScoredOrder], count: int) -> None:
@@ -138,6 +141,7 @@ class _Restarts:
         self.done += count
         self._fruitless += count
         self._spent += taken
+        self._spent_in_all += taken
         self._expected = max(taken / count, 1.0)
         if trial.total < self.best.total - IMPROVED:
             self.best, self._fruitless, self._spent = trial, 0, 0
@@ -156,7 +160,7 @@ def _restart(best: ScoredOrder, deadline: Deadline, generator: np.random.Generat
 
 
 def _edges_to_reverse(scored: ScoredOrder, generator: np.random.Generator) -> int:
-    """Return 1, 2, 4, 8 or 16: small steps find orders nearby, large ones other valleys."""
+    """Return 1, 2, 4, 8, 16 or 32: small steps find orders nearby, large ones other valleys."""
     p = len(scored.order)
     largest = min(tuning.MOST_EDGES_REVERSED, max(1, p // tuning.VARIABLES_PER_EDGE_REVERSED))
     return 2 ** int(generator.integers(largest.bit_length()))
