@@ -312,7 +312,7 @@ LEAST_P_FOR_EXACT_THREADS = 14
 """Variables from which threads share the families of an exact search. Chosen by run time."""
 
 STEPS_TO_PROVE = 5e8
-"""Steps of branch and bound in which the default lists families, and then looks through them: a second each. Chosen by time."""
+"""Steps of branch and bound in which the default lists families, and as many to look through them. Chosen by time."""
 
 SETS_TO_PROVE = 1 << 21
 """Sets of branch and bound that the default holds: about two seconds, and 100 MB. Chosen by time."""
