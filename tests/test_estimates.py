@@ -48,6 +48,18 @@ def test_more_work_is_expected_to_take_longer(settings):
         assert seconds(10**5, 10**4, time_limit=1.0) <= 4.0
 
 
+def test_a_proof_is_expected_to_take_long():
+    def parts(p, **options):
+        return {part.name: part for part in estimate(200, p, Settings(Soft(**options))).parts}
+
+    assert "proof" not in parts(24)
+    assert parts(24, exact=True)["proof"].seconds > 3 * parts(22, exact=True)["proof"].seconds > 0
+    assert parts(25, exact=True)["proof"].bytes > 3e9
+    assert parts(40, exact=True)["proof at most"].seconds > 60
+    assert parts(20)["all sets"].seconds > 3 * parts(18)["all sets"].seconds
+    assert "all sets" not in parts(20, exact=False)
+
+
 @pytest.mark.parametrize(
     ("settings", "p"),
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 from rfdag.eliminate import Engine, FisherZ
 from rfdag.errors import DataError, OptionError, keyword
@@ -92,6 +92,10 @@ class Method(Options):
     def solves(self, columns: int) -> bool:
         """Return whether it looks at all sets of so many variables, in place of any other search."""
         return False
+
+    def proves_by(self, columns: int) -> Literal["", "all sets", "branch and bound"]:
+        """Return how it proves its answer after the search, if the user asked for that."""
+        return ""
 
     def with_beam(self, width: int) -> Self:
         """Return the same method with beams of this width, where it has any."""

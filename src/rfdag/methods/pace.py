@@ -72,6 +72,11 @@ def seconds_of_all_sets(columns: int, threads: int) -> float:
     return on_this_machine(tuning.SECONDS_PER_FAMILY * columns * 2.0 ** (columns - 1) / at_once(threads))
 
 
+def seconds_of_proof() -> float:
+    """Return how long branch and bound takes at most where the user asks for a proof."""
+    return on_this_machine(tuning.SECONDS_TO_PROVE * tuning.STEPS_ON_REQUEST / tuning.STEPS_TO_PROVE)
+
+
 def seconds_of_elimination(columns: int, threads: int) -> float:
     """Return how long an elimination by counts takes."""
     return on_this_machine(tuning.SECONDS_PER_ELIMINATION * float(columns) ** 3 / at_once(threads))

@@ -14,15 +14,18 @@ from rfdag.evidence.gpu import bytes_of_moments
 from rfdag.methods.method import Method
 from rfdag.methods.pace import (
     on_this_machine,
+    seconds_of_all_sets,
     seconds_of_beams,
     seconds_of_elimination,
     seconds_of_finishing,
     seconds_of_inverse,
     seconds_of_moments,
+    seconds_of_proof,
     seconds_of_refinement,
 )
 from rfdag.methods.settings import Settings
 from rfdag.orders import tuning
+from rfdag.orders.exact import bytes_of_all_sets
 from rfdag.precision.estimator import Estimator
 from rfdag.precision.nodewise import Nodewise
 from rfdag.runtime.deadline import OutOfTime
@@ -166,7 +169,9 @@ def estimate(rows: int, columns: int, settings: Settings, threads: int = 1) -> E
     estimating = on_this_machine(chosen.seconds(columns, threads, removals=method.by_columns))
     if estimating:
         parts.append(Part(chosen.name, eliminating, estimating))
-    if method.beam_width:
+    if method.solves(columns):
+        parts.append(Part("all sets", bytes_of_all_sets(columns), seconds_of_all_sets(columns, threads)))
+    elif method.beam_width:
         states, most = _states(columns, method)
         parts.append(Part("beams", scoring + bytes_of_beam(columns, most), seconds_of_beams(columns, states, threads)))
     else:
@@ -175,6 +180,11 @@ def estimate(rows: int, columns: int, settings: Settings, threads: int = 1) -> E
     if method.replays:
         seconds = seconds_of_finishing(columns, replayed=True, scored=False)
         parts.append(Part("recording", eliminating, seconds))
+    match method.proves_by(columns):
+        case "all sets":
+            parts.append(Part("proof", bytes_of_all_sets(columns), seconds_of_all_sets(columns, threads)))
+        case "branch and bound":
+            parts.append(Part("proof at most", tuning.SETS_ON_REQUEST * tuning.BYTES_PER_SET, seconds_of_proof()))
     if method.by_bic:
         parts.append(Part("refinement", scoring, seconds_of_refinement(columns, method.refinements)))
     return Estimate(_within(parts, settings))

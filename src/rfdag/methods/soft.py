@@ -95,6 +95,12 @@ class Soft(Refinable):
         """Return whether it looks at all sets of so many variables, in place of beams."""
         return self.seeks_best and not self.asks_for_beams and columns <= tuning.LARGEST_P_FOR_ALL_SETS
 
+    def proves_by(self, columns: int) -> Literal["", "all sets", "branch and bound"]:
+        """Return how it proves its answer after the search, if the user asked for that."""
+        if self.exact is not True or self.solves(columns):
+            return ""
+        return "all sets" if columns <= tuning.LARGEST_P_ON_REQUEST else "branch and bound"
+
     def refuse_unserved(self, evidence: Evidence, run: Run) -> None:
         """Raise for options that this evidence cannot serve."""
         super().refuse_unserved(evidence, run)
