@@ -34,6 +34,12 @@ NONLINEAR_ALPHA = 0.01
 """Level of the tests on nonlinear data: kernel tests have little power at 0.001."""
 PENALTY = 2.0
 
+OWN = "rfdag"
+"""The environment that this package is installed in."""
+
+FEW, ENOUGH_COLUMNS = 5, 40
+"""Columns of the data to warm up on: for every contender, and at most for those of this package."""
+
 
 @dataclass(frozen=True)
 class Contender:
@@ -41,7 +47,7 @@ class Contender:
 
     name: str
     home: str
-    """Environment: "rfdag" is the one that this package is installed in."""
+    """Environment: `OWN`, or one of a peer."""
     package: str
     """Distribution whose version is reported."""
     call: str
@@ -77,8 +83,10 @@ def main() -> None:
     name, source, target = sys.argv[1:]
     rows = np.load(source)
     name, _, value = name.partition("=")
-    answer = TUNED[name].answer(float(value)) if value else CONTENDERS[name].answer
-    warm_up(answer)
+    contender = TUNED[name].at(float(value)) if value else CONTENDERS[name]
+    answer = contender.answer
+    # Kernels of rfdag are loaded when they are needed, and which ones are depends on the size.
+    warm_up(answer, min(rows.shape[1], ENOUGH_COLUMNS) if contender.home == OWN else FEW)
     # Imports and compilation are over; from now on the time limit counts.
     open(f"{target}.started", "wb").close()
     start = time.perf_counter()
@@ -87,12 +95,20 @@ def main() -> None:
     save(target, graph, seconds)
 
 
-def warm_up(answer: Answer) -> None:
-    """Have a contender import and compile what it needs, by a call on small data."""
+def warm_up(answer: Answer, columns: int = FEW) -> None:
+    """Have a contender import and compile what it needs, by calls on small data.
+
+    What it needs may depend on the number of ``columns``, and on whether few or many of them are neighbours.
+    """
     # Some peers break ties at random and take no seed.
     random.seed(0)
     np.random.seed(0)  # noqa: NPY002
-    answer(np.random.default_rng(0).normal(size=(100, 5)))
+    generator = np.random.default_rng(0)
+    answer(generator.normal(size=(100, FEW)))
+    if columns > FEW:
+        apart = generator.normal(size=(5 * columns, columns))
+        answer(apart)
+        answer(apart @ np.triu(generator.uniform(0.5, 1.0, size=(columns, columns))))
 
 
 def save(target: str, graph: Graph, seconds: float) -> None:
