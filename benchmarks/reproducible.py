@@ -39,7 +39,6 @@ SIZES: tuple[tuple[int, int, dict[str, float]], ...] = (
     (30, 300, {"density": 0.5}),
     (50, 40, {"degree": 2}),
     (50, 200, {"degree": 3}),
-    (50, 500, {"density": 0.5}),
     (100, 500, {"degree": 4}),
 )
 
