@@ -118,7 +118,8 @@ def provenance(cells: Sequence[Cell] = ()) -> str:
     libraries = ", ".join(f"{name} {number}" for name, number in versions.items())
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     day = datetime.date.today().isoformat()
-    return f"*{day}; {platform.machine()}, {cores} cores; Python {platform.python_version()}, {libraries}.*\n"
+    counted = "one core" if cores == 1 else f"{cores} cores"
+    return f"*{day}; {platform.machine()}, {counted}; Python {platform.python_version()}, {libraries}.*\n"
 
 
 def _median_time(cells: Sequence[Cell]) -> float | None:
