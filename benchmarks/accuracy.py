@@ -22,8 +22,8 @@ from report import RESULTS, ROOT, markdown, provenance, update_section, write_ta
 from rfdag.runtime.progress import Progress
 from rfdag.studies.bench import harness
 from rfdag.studies.bench.cells import Cell, Ledger
-from rfdag.studies.bench.contenders import CONTENDERS, OWN
-from rfdag.studies.bench.environments import FOLDER
+from rfdag.studies.bench.contenders import CONTENDERS
+from rfdag.studies.bench.environments import FOLDER, OWN
 from rfdag.studies.bench.tables import Row, summed_up
 from rfdag.studies.bench.workloads import QUICK, WORKLOADS, Workload, chosen
 

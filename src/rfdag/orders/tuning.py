@@ -36,29 +36,22 @@ They serve lazy beams and many variables; others have `STEPWISE_SETTINGS`. Chose
 """
 
 STEPWISE_SETTINGS = (Setting(6.0, 0.4), Setting(5.0, 0.3), Setting(4.0, 0.3))
-"""Settings of the stepwise cost, which dense graphs have up to `LARGEST_P_FOR_STEPWISE` variables.
-
-Chosen on seeds 20 to 34, density ½, p = 50, n = 500. Of 15 graphs, so many come within 60 of the BIC of the true order
-at width 64, 256, 1024 and 4096: (6, 0.4): 9, 14, 15, 15; (5, 0.3): 10, 13, 14, 15; (4, 0.3): 9, 13, 14, 15; (3, 0.4):
-9, 12, 13, 14. c = 12, near the price of an edge: at most 2 at width 512. The soft cost, (3, 0.3): 7 at width
-1024, 13 at 32 768.
-"""
+"""Settings of the stepwise cost, which dense graphs have up to `LARGEST_P_FOR_STEPWISE` variables. Chosen on seeds 20
+to 34, density ½, p = 50, n = 500. Of 15 graphs, so many come within 60 of the BIC of the true order at width 64, 256,
+1024 and 4096: (6, 0.4): 9, 14, 15, 15; (5, 0.3): 10, 13, 14, 15; (4, 0.3): 9, 13, 14, 15; (3, 0.4): 9, 12, 13, 14. c =
+12, near the price of an edge: at most 2 at width 512. The soft cost, (3, 0.3): 7 at width 1024, 13 at 32 768."""
 
 LARGEST_P_FOR_STEPWISE = 150
 """Number of variables up to which dense graphs have the stepwise cost; beyond, it takes minutes. Chosen by run time."""
 
 STEPWISE_SHORTLIST = 4
-"""Continuations for each state of a beam whose stepwise cost is computed, those of least soft cost.
-
-Chosen on seeds 20 to 34, p = 50, n = 500, width 256, c = 5: of 15 graphs 12 come within 60 of the BIC of the true order
-with 4, 8 and all, 11 with 2.
-"""
+"""Continuations for each state of a beam whose stepwise cost is computed, those of least soft cost. Chosen on seeds 20
+to 34, p = 50, n = 500, width 256, c = 5: of 15 graphs 12 come within 60 of the BIC of the true order with 4, 8 and all,
+11 with 2."""
 
 SPARSE_SETTINGS = (Setting(6.0, 0.5), Setting(9.0, 0.45), Setting(9.0, 0.7))
-"""Settings for sparse graphs, where most weak edges are noise and the removals that follow say more.
-
-Chosen at p = 20 … 200, seeds 20 to 27.
-"""
+"""Settings for sparse graphs, where most weak edges are noise and the removals that follow say more. Chosen at p = 20 …
+200, seeds 20 to 27."""
 
 LARGE_SETTINGS = (Setting(6.0, 0.5, 3.0), Setting(8.0, 0.45, 2.0), Setting(6.0, 0.6, 2.0))
 """Settings for sparse graphs of many variables, where the sum of all noise outweighs the edges unless it is left out.
@@ -117,20 +110,16 @@ MOST_BEAM_ENTRIES = 6e6
 """Width · p² up to which "auto" widens a beam. Not recorded."""
 
 FIRST_STEPWISE_BEAM = 64
-"""States of the first beams of "auto" under the stepwise cost: settings that agree are right then.
-
-Chosen on seeds 20 to 34: at width 8 all settings agree on a poor order of one graph of 5 with p = 40, n = 800; at 64
-on none of 45 with p = 30, n = 300, p = 40, n = 800 and p = 50, n = 500.
-"""
+"""States of the first beams of "auto" under the stepwise cost: settings that agree are right then. Chosen on seeds 20
+to 34: at width 8 all settings agree on a poor order of one graph of 5 with p = 40, n = 800; at 64 on none of 45 with p
+= 30, n = 300, p = 40, n = 800 and p = 50, n = 500."""
 
 FIRST_STEPWISE_WORK = 1.6e9
 """Width · p⁴ up to which the first beams are so wide. Chosen by run time: half a second for each setting."""
 
 WIDEST_STEPWISE_BEAM = 4096
-"""States of the widest beams of "auto" under the stepwise cost: they solve all graphs on which it was chosen.
-
-Chosen with `STEPWISE_SETTINGS`.
-"""
+"""States of the widest beams of "auto" under the stepwise cost: they solve all graphs on which it was chosen. Chosen
+with `STEPWISE_SETTINGS`."""
 
 MOST_STEPWISE_WORK = 2.6e10
 """Width · p⁴ up to which "auto" widens a beam under the stepwise cost. Chosen by time: 4 s of one core at p = 50."""
@@ -195,46 +184,36 @@ Not recorded.
 """
 
 MOST_EDGES_REVERSED = 32
-"""How many edges a restart reverses at most.
-
-Chosen on seeds 77 and 78: with p = 500, degree 6, n = 1000, in less time than with at most 16, the BIC is 3 above the
-best found on average instead of 11; with p = 200 there is no difference.
-"""
+"""How many edges a restart reverses at most. Chosen on seeds 77 and 78: with p = 500, degree 6, n = 1000, in less time
+than with at most 16, the BIC is 3 above the best found on average instead of 11; with p = 200 there is no
+difference."""
 
 VARIABLES_PER_EDGE_REVERSED = 4
 """Number of variables for each edge that a restart may reverse. Chosen with `MOST_EDGES_REVERSED`."""
 
 LEAST_P_FOR_REVERSALS = 8
-"""Number of variables below which a restart begins from a random order instead.
-
-So few leave room for one reversal, which leads back. Chosen on 750 data sets with p = 3 … 7, n = 20, 50 and 200, drawn
-from seed 20260: "auto" misses the best DAG in 24 of them from random orders, in 47 after one reversal, in 38, 28 and 25
-after up to two, four and eight (which take longer). On 450 others with p = 5 … 7 (seed 20261) it misses 19 and 42.
-"""
+"""Number of variables below which a restart begins from a random order instead. So few leave room for one reversal,
+which leads back. Chosen on 750 data sets with p = 3 … 7, n = 20, 50 and 200, drawn from seed 20260: "auto" misses the
+best DAG in 24 of them from random orders, in 47 after one reversal, in 38, 28 and 25 after up to two, four and eight
+(which take longer). On 450 others with p = 5 … 7 (seed 20261) it misses 19 and 42."""
 
 MOST_FRUITLESS_RESTARTS = 50
 """Restarts in a row without success after which "auto" stops in any case. Chosen with `RESTART_SHARE`."""
 
 RESTART_SHARE = 3.0
-"""Operations that restarts may take in vain, for each that scoring and refining the orders of the beams took.
-
-With this they take about as long as the beams. Chosen on seeds 77 and 78 of the workloads, 10 graphs each: the BIC of
-0, 1, 3, 6 and 12 falls by 0, 0, 0, 0, 0 for degree8-p100-n1000, 0, .7, 6, 10, 10 for degree8-p60-n300, 0, 7, 9, 9, 9
-for scale-free4, 0, 17, 28, 28, 28 for weak; the time of the whole grows to 1.2, 1.6, 2.2 and 2.9 times that of 0.
-"""
+"""Operations that restarts may take in vain, for each that scoring and refining the orders of the beams took. With this
+they take about as long as the beams. Chosen on seeds 77 and 78 of the workloads, 10 graphs each: the BIC of 0, 1, 3, 6
+and 12 falls by 0, 0, 0, 0, 0 for degree8-p100-n1000, 0, .7, 6, 10, 10 for degree8-p60-n300, 0, 7, 9, 9, 9 for scale-
+free4, 0, 17, 28, 28, 28 for weak; the time of the whole grows to 1.2, 1.6, 2.2 and 2.9 times that of 0."""
 
 RESTARTS_IN_ALL = 2.0
 """Operations that all restarts may take, those that find something included, for each that they may take in vain.
-
-Chosen with `LARGEST_P_FOR_FULL_SHARE`.
-"""
+Chosen with `LARGEST_P_FOR_FULL_SHARE`."""
 
 LARGEST_P_FOR_FULL_SHARE = 200
-"""Number of variables above which the share falls as 1 / p: there each restart takes long, and gains little.
-
-Chosen on four graphs of seeds 77 and 78 with p = 500, degree 6, n = 1000: without restarts the BIC is 46 above the best
-found in 1.9 s, with shares of 2 (3 in all) 17 in 4.2 s, of 3 (6 in all) 3 in 6.4 s.
-"""
+"""Number of variables above which the share falls as 1 / p: there each restart takes long, and gains little. Chosen on
+four graphs of seeds 77 and 78 with p = 500, degree 6, n = 1000: without restarts the BIC is 46 above the best found in
+1.9 s, with shares of 2 (3 in all) 17 in 4.2 s, of 3 (6 in all) 3 in 6.4 s."""
 
 LEAST_RESTART_OPERATIONS = 6e7
 """Operations that restarts may take in vain in any case: less than a tenth of a second. Chosen by time."""

@@ -34,9 +34,6 @@ NONLINEAR_ALPHA = 0.01
 """Level of the tests on nonlinear data: kernel tests have little power at 0.001."""
 PENALTY = 2.0
 
-OWN = "rfdag"
-"""The environment that this package is installed in."""
-
 FEW, ENOUGH_COLUMNS = 5, 40
 """Columns of the data to warm up on: for every contender, and at most for those of this package."""
 
@@ -47,7 +44,7 @@ class Contender:
 
     name: str
     home: str
-    """Environment: `OWN`, or one of a peer."""
+    """Environment: "rfdag" is the one that this package is installed in."""
     package: str
     """Distribution whose version is reported."""
     call: str
@@ -86,7 +83,7 @@ def main() -> None:
     contender = TUNED[name].at(float(value)) if value else CONTENDERS[name]
     answer = contender.answer
     # Kernels of rfdag are loaded when they are needed, and which ones are depends on the size.
-    warm_up(answer, min(rows.shape[1], ENOUGH_COLUMNS) if contender.home == OWN else FEW)
+    warm_up(answer, min(rows.shape[1], ENOUGH_COLUMNS) if contender.home == "rfdag" else FEW)
     # Imports and compilation are over; from now on the time limit counts.
     open(f"{target}.started", "wb").close()
     start = time.perf_counter()

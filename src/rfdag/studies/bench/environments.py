@@ -14,11 +14,13 @@ from collections.abc import Callable
 from importlib.metadata import distributions
 from pathlib import Path
 
-from rfdag.studies.bench.contenders import OWN
 from rfdag.version import own_version
 
 FOLDER = Path(".peers")
 """Where environments are, unless another folder is given."""
+
+OWN = "rfdag"
+"""The environment of this package itself."""
 
 LISTS = Path(__file__).parent / "peers"
 FROM_SOURCE = "tetrad-port"

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from rfdag.studies.bench import environments, tables
-from rfdag.studies.bench.contenders import OWN
 from rfdag.studies.paper.study import Claim, Row, Scope, Study
 from rfdag.version import own_version
 
@@ -101,7 +100,7 @@ class Outcome:
         return shlex.join(words)
 
     def _caption(self) -> str:
-        peers = [home for home in self.study.homes if home != OWN]
+        peers = [home for home in self.study.homes if home != environments.OWN]
         versions = [f"rfdag {own_version()}"]
         versions += [version for home in peers for version in _versions(home, self.scope.peers)]
         words = [f"Seed {self.scope.seed}; {', '.join(versions)}."]
