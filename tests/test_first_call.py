@@ -119,8 +119,10 @@ def test_no_second_process_where_it_cannot_help(started, tmp_path, monkeypatch):
 def test_without_an_interpreter_to_start_kernels_are_compiled_here(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "executable", str(tmp_path / "none"))
     monkeypatch.setattr(second_process, "thread_count", lambda jobs: 2)
+    compiled = []
     with second_process.compiling_beside("module", kernel(tmp_path)):
-        pass
+        compiled.append("here")
+    assert compiled == ["here"]
 
 
 def test_the_second_process_ends_with_the_first():

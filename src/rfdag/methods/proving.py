@@ -71,7 +71,7 @@ def _rivals_of(best: ScoredOrder, run: Run) -> tuple[Alternative, ...]:
 def proven(method: Judged, found: Found, evidence: Evidence, run: Run, *, asked: bool) -> Found:
     """Return what was found with a proof that it is the best of all, or a better one that is; else as it was.
 
-    Where the user ``asked`` for it, as long as it takes; otherwise within a second or two. Ctrl-C or the end of time
+    Where the user ``asked`` for it, as long as it takes; otherwise within a few seconds. Ctrl-C or the end of time
     leave what was found.
     """
     scored = found.scored

@@ -201,10 +201,12 @@ MOST_FRUITLESS_RESTARTS = 50
 """Restarts in a row without success after which "auto" stops in any case. Chosen with `RESTART_SHARE`."""
 
 RESTART_SHARE = 3.0
-"""Operations that restarts may take in vain, for each that scoring and refining the orders of the beams took. With this
-they take about as long as the beams. Chosen on seeds 77 and 78 of the workloads, 10 graphs each: the BIC of 0, 1, 3, 6
-and 12 falls by 0, 0, 0, 0, 0 for degree8-p100-n1000, 0, .7, 6, 10, 10 for degree8-p60-n300, 0, 7, 9, 9, 9 for scale-
-free4, 0, 17, 28, 28, 28 for weak; the time of the whole grows to 1.2, 1.6, 2.2 and 2.9 times that of 0."""
+"""Operations that restarts may take in vain, for each that scoring and refining the orders of the beams took.
+
+With this they take about as long as the beams. Chosen on seeds 77 and 78 of the workloads, 10 graphs each: the BIC of
+0, 1, 3, 6 and 12 falls by 0, 0, 0, 0, 0 for degree8-p100-n1000, 0, .7, 6, 10, 10 for degree8-p60-n300, 0, 7, 9, 9, 9
+for scale-free4, 0, 17, 28, 28, 28 for weak; the time of the whole grows to 1.2, 1.6, 2.2 and 2.9 times that of 0.
+"""
 
 RESTARTS_IN_ALL = 2.0
 """Operations that all restarts may take, those that find something included, for each that they may take in vain.
