@@ -3,7 +3,7 @@
     python benchmarks/estimates.py [--sizes 200 400 800 1600]
 
 Runs are on one thread and counted in the processor's time, so that a busy machine changes little. Prints what to write
-into src/rfdag/orders/tuning.py.
+into src/rfdag/orders/costs.py.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rfdag.errors import NumericalWarning
 from rfdag.evidence.moments import Moments
 from rfdag.methods.pace import slowness
 from rfdag.methods.preflight import estimate
-from rfdag.orders import tuning
+from rfdag.orders import costs, tuning
 from rfdag.orders.scores import ScoredOrder
 from rfdag.precision.averaged import averaged_partial_correlations
 from rfdag.simulate import linear_sem, random_dag, sample
@@ -86,8 +86,8 @@ def measure(p: int) -> dict[str, float]:
         "SECONDS_PER_ROW_AND_PAIR": hard["moments"] / (n * p**2),
         "SECONDS_PER_PRECISION": hard["precision"] / p**3,
         "SECONDS_PER_ELIMINATION": hard["elimination"] / p**3,
-        "SECONDS_PER_BEAM_STATE": (beams["elimination"] - replayed) / states / p**tuning.POWER_OF_BEAM_STATE,
-        "SECONDS_PER_REFINED_ORDER": max(polishing, 0.0) / tuning.ORDERS_REFINED / p**2,
+        "SECONDS_PER_BEAM_STATE": (beams["elimination"] - replayed) / states / p**costs.POWER_OF_BEAM_STATE,
+        "SECONDS_PER_REFINED_ORDER": max(polishing, 0.0) / costs.ORDERS_REFINED / p**2,
         **others,
         "default (s)": sum(default.values()),
         "expected (s)": expected,
@@ -96,7 +96,7 @@ def measure(p: int) -> dict[str, float]:
 
 def product() -> float:
     """Return the least time of the product that machines are compared by."""
-    matrix = np.random.default_rng(0).normal(size=(tuning.ORDER_OF_PRODUCT, tuning.ORDER_OF_PRODUCT))
+    matrix = np.random.default_rng(0).normal(size=(costs.ORDER_OF_PRODUCT, costs.ORDER_OF_PRODUCT))
     times = []
     for _ in range(50):
         start = time.perf_counter()

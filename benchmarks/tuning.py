@@ -44,10 +44,7 @@ Floats = NDArray[np.float64]
 
 SEEDS = (*range(20, 35), 77, 78, 79)
 COMPILED = {
-    "PRICES_SAVED_BY_JOINING": (moves, "HOPE"),
     "NOTICEABLE_Z2": (moves, "NOTICEABLE"),
-    "PLAUSIBLE_Z2": (moves, "PLAUSIBLE"),
-    "PLAUSIBLE_Z2_PER_EFOLD": (moves, "RARER"),
 }
 """Constants that kernels are compiled with, the module of these kernels, and the name there."""
 
@@ -176,12 +173,12 @@ CHOICES = {
         ),
         one("EXACT_P_IF_REFINED", 0, 100, kinds=("small", "sparse")),
         one("EXACT_P_IF_UNREFINED", 0, 1000, kinds=("sparse", "large"), refine=False),
-        one("PRICES_SAVED_BY_JOINING", 0.0, 1.0, 4.0, kinds=("dense", "sparse")),
         one("NOTICEABLE_Z2", 1.0, 4.0, kinds=("dense", "sparse")),
         one("PLAUSIBLE_Z2", 2.0, 6.0, 9.0, kinds=("dense", "sparse")),
         one("PLAUSIBLE_Z2_PER_EFOLD", 0.0, 3.0, kinds=("large",)),
+        one("LEAST_P_FOR_FEWER_CANDIDATES", 0, kinds=("sparse", "scale-free", "very large")),
         one("RESTARTS_FROM_ONE_ORDER", 1, 2, 8, kinds=("sparse", "scale-free"), restarts=40),
-        one("MOST_EDGES_REVERSED", 1, 2, 4, 8, 32, kinds=("sparse", "scale-free"), restarts=40),
+        one("MOST_EDGES_REVERSED", 1, 2, 4, 8, 16, kinds=("sparse", "scale-free"), restarts=40),
         one("VARIABLES_PER_EDGE_REVERSED", 1, 2, 8, kinds=("small", "sparse"), restarts=40),
         one("LEAST_P_FOR_REVERSALS", 0, 5, 12, kinds=("tiny",)),
         one("MOST_FRUITLESS_RESTARTS", 0, 4, 20, 200, kinds=("sparse", "strong", "scale-free")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import ClassVar, Literal
 
@@ -17,8 +18,9 @@ from rfdag.methods.found import INTERRUPTED, UNSCORED, Found
 from rfdag.methods.method import Method
 from rfdag.methods.run import Run
 from rfdag.options import option, options
-from rfdag.orders import tuning
+from rfdag.orders import costs, tuning
 from rfdag.orders.margin import noise_at_the_margin
+from rfdag.orders.narrowing import reconsidered
 from rfdag.orders.path import compare, follow_path
 from rfdag.orders.reinsertion import descend
 from rfdag.orders.restarts import iterate
@@ -230,7 +232,7 @@ class Refinable(Judged):
     @property
     def refinements(self) -> float:
         """How many times an order is refined, restarts included; a scoring without refinement counts for a tenth."""
-        return tuning.ORDERS_REFINED * len(self.penalties) if self.refining else super().refinements
+        return costs.ORDERS_REFINED * len(self.penalties) if self.refining else super().refinements
 
     def refined(self, found: Found, evidence: Evidence, run: Run) -> Found:
         """Choose parents by BIC and refine the order where asked, at every penalty."""
@@ -298,6 +300,10 @@ class _Refinement:
                 rivals=self.rivals,
                 operations=self._operations,
             )
+            with suppress(OutOfTime):
+                while not self.interrupted and (other := reconsidered(scored, run.deadline.require)) is not None:
+                    scored = other
+                    descend(scored, self._generator, run.deadline, run.bar.stage("Refining"))
         except KeyboardInterrupt:
             self.interrupted = True
         return scored

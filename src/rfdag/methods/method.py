@@ -21,7 +21,7 @@ from rfdag.methods.pace import (
 from rfdag.methods.run import Run
 from rfdag.methods.warnings import warnings_about
 from rfdag.options import Options, option, options
-from rfdag.orders import tuning
+from rfdag.orders import costs, tuning
 from rfdag.orders.compiling import NO_KERNELS, Kernels
 from rfdag.precision.estimation import Estimation
 from rfdag.runtime.compilation import SECONDS, announce
@@ -114,7 +114,7 @@ class Method(Options):
     @property
     def refinements(self) -> float:
         """How many times an order is refined; a scoring without refinement counts for a tenth."""
-        return tuning.ORDERS_SCORED
+        return costs.ORDERS_SCORED
 
     @property
     def price(self) -> float:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rfdag.orders import tuning
+from rfdag.orders import costs, tuning
 from rfdag.runtime.threads import one_blas_thread, thread_count
 
 if TYPE_CHECKING:
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 @cache
 def slowness() -> float:
     """Return how many times longer this machine takes than the one that the constants come from."""
-    matrix = np.random.default_rng(0).normal(size=(tuning.ORDER_OF_PRODUCT, tuning.ORDER_OF_PRODUCT))
+    matrix = np.random.default_rng(0).normal(size=(costs.ORDER_OF_PRODUCT, costs.ORDER_OF_PRODUCT))
     times = []
     with one_blas_thread():
         for _ in range(4):
             start = time.perf_counter()
             matrix @ matrix
             times.append(time.perf_counter() - start)
-    return min(max(min(times) / tuning.SECONDS_PER_PRODUCT, 0.1), 10.0)
+    return min(max(min(times) / costs.SECONDS_PER_PRODUCT, 0.1), 10.0)
 
 
 def crowding() -> float:
@@ -41,35 +41,35 @@ def crowding() -> float:
 
 def at_once(threads: int) -> float:
     """Return how many times faster so many threads are than one, for beams and matrices."""
-    return float(threads**tuning.POWER_OF_THREADS)
+    return float(threads**costs.POWER_OF_THREADS)
 
 
 def on_this_machine(seconds: float) -> float:
     """Return the time on this machine of what takes so long on the one that the constants come from."""
     # What takes no time on any machine is not worth the comparison.
-    return seconds * slowness() if seconds > tuning.SECONDS_WORTH_ANNOUNCING / 100 else seconds
+    return seconds * slowness() if seconds > costs.SECONDS_WORTH_ANNOUNCING / 100 else seconds
 
 
 def seconds_of_moments(rows: int, columns: int, threads: int) -> float:
     """Return how long the moments of rows in memory take."""
-    return on_this_machine(tuning.SECONDS_PER_ROW_AND_PAIR * rows * float(columns) ** 2 / at_once(threads))
+    return on_this_machine(costs.SECONDS_PER_ROW_AND_PAIR * rows * float(columns) ** 2 / at_once(threads))
 
 
 def seconds_of_inverse(columns: int, threads: int) -> float:
     """Return how long the partial correlations of so many columns take, which nothing can interrupt."""
-    return on_this_machine(tuning.SECONDS_PER_PRECISION * float(columns) ** 3 / at_once(threads))
+    return on_this_machine(costs.SECONDS_PER_PRECISION * float(columns) ** 3 / at_once(threads))
 
 
 def seconds_of_beams(columns: int, states: int, threads: int) -> float:
     """Return how long beams take that follow so many states in all."""
     return on_this_machine(
-        tuning.SECONDS_PER_BEAM_STATE * states * float(columns) ** tuning.POWER_OF_BEAM_STATE / at_once(threads)
+        costs.SECONDS_PER_BEAM_STATE * states * float(columns) ** costs.POWER_OF_BEAM_STATE / at_once(threads)
     )
 
 
 def seconds_of_all_sets(columns: int, threads: int) -> float:
     """Return how long it takes to find the best DAG over all sets of variables."""
-    return on_this_machine(tuning.SECONDS_PER_FAMILY * columns * 2.0 ** (columns - 1) / at_once(threads))
+    return on_this_machine(costs.SECONDS_PER_FAMILY * columns * 2.0 ** (columns - 1) / at_once(threads))
 
 
 def seconds_of_proof() -> float:
@@ -79,18 +79,18 @@ def seconds_of_proof() -> float:
 
 def seconds_of_elimination(columns: int, threads: int) -> float:
     """Return how long an elimination by counts takes."""
-    return on_this_machine(tuning.SECONDS_PER_ELIMINATION * float(columns) ** 3 / at_once(threads))
+    return on_this_machine(costs.SECONDS_PER_ELIMINATION * float(columns) ** 3 / at_once(threads))
 
 
 def seconds_of_refinement(columns: int, orders: float) -> float:
     """Return how long the refinement of so many orders takes."""
-    return on_this_machine(tuning.SECONDS_PER_REFINED_ORDER * orders * float(columns) ** 2)
+    return on_this_machine(costs.SECONDS_PER_REFINED_ORDER * orders * float(columns) ** 2)
 
 
 def seconds_of_finishing(columns: int, *, replayed: bool, scored: bool) -> float:
     """Return how long it takes to make a result of an order: its BIC, and the trace of the elimination behind it."""
-    seconds = tuning.SECONDS_PER_REPLAY * float(columns) ** 3 if replayed else 0.0
-    return on_this_machine(seconds + (tuning.SECONDS_PER_SCORED_ORDER * float(columns) ** 2 if scored else 0.0))
+    seconds = costs.SECONDS_PER_REPLAY * float(columns) ** 3 if replayed else 0.0
+    return on_this_machine(seconds + (costs.SECONDS_PER_SCORED_ORDER * float(columns) ** 2 if scored else 0.0))
 
 
 READING, ESTIMATING, ELIMINATING = "Reading", "Estimating partial correlations", "Eliminating"

@@ -24,7 +24,7 @@ from rfdag.methods.pace import (
     seconds_of_refinement,
 )
 from rfdag.methods.settings import Settings
-from rfdag.orders import tuning
+from rfdag.orders import costs, tuning
 from rfdag.orders.exact import bytes_of_all_sets
 from rfdag.precision.estimator import Estimator
 from rfdag.precision.nodewise import Nodewise
@@ -110,7 +110,7 @@ class Preflight:
         if limit is not None and seconds_of_moments(rows, columns, self._threads) > limit:
             raise OutOfTime
         expected = estimate(rows, columns, settings, self._threads)
-        if expected.seconds >= tuning.SECONDS_WORTH_ANNOUNCING:
+        if expected.seconds >= costs.SECONDS_WORTH_ANNOUNCING:
             logger.info(str(expected))
             self._say(str(expected))
 
@@ -159,8 +159,8 @@ def estimate(rows: int, columns: int, settings: Settings, threads: int = 1) -> E
     """
     method = settings.method
     matrix = 8.0 * columns**2
-    scoring = (tuning.MATRICES_OF_ELIMINATION + tuning.MATRICES_OF_SCORED_ORDER) * matrix
-    eliminating = tuning.MATRICES_OF_ELIMINATION * matrix
+    scoring = (costs.MATRICES_OF_ELIMINATION + costs.MATRICES_OF_SCORED_ORDER) * matrix
+    eliminating = costs.MATRICES_OF_ELIMINATION * matrix
     parts = [
         Part("moments", 4 * matrix, seconds_of_moments(rows, columns, threads)),
         Part("precision", eliminating, seconds_of_inverse(columns, threads)),
@@ -207,7 +207,7 @@ def _within(parts: Sequence[Part], settings: Settings) -> tuple[Part, ...]:
 
 def matrices_of(method: Method) -> int:
     """Return how many matrices of p × p doubles a method needs at least."""
-    return tuning.MATRICES_OF_ELIMINATION + (tuning.MATRICES_OF_SCORED_ORDER if method.by_bic else 0)
+    return costs.MATRICES_OF_ELIMINATION + (costs.MATRICES_OF_SCORED_ORDER if method.by_bic else 0)
 
 
 def fits(columns: int, method: Method) -> bool:
@@ -227,7 +227,7 @@ def require_fit(columns: int, method: Method) -> None:
         free, most = available_memory(), most_columns(method)
         needed = 8.0 * matrices_of(method) * columns**2
         cures = [f"{keyword('blocks', True)} for columns that fall into groups", f"at most {most} columns"]
-        if method.by_bic and 8.0 * tuning.MATRICES_OF_ELIMINATION * columns**2 <= free:
+        if method.by_bic and 8.0 * costs.MATRICES_OF_ELIMINATION * columns**2 <= free:
             cures.insert(0, f"{keyword('method', 'rfd')} without refinement")
         raise OptionError(
             f"{columns} columns need about {needed / 1e9:.1f} GB of memory, {matrices_of(method)} matrices of all "

@@ -12,7 +12,7 @@ from rfdag.evidence.moments import sample_of
 from rfdag.methods.found import Found
 from rfdag.methods.judged import Judged
 from rfdag.methods.run import Run
-from rfdag.orders import tuning
+from rfdag.orders import costs, tuning
 from rfdag.orders.branching import prove
 from rfdag.orders.exact import Problem, Proof, best_dag, bytes_of_all_sets
 from rfdag.orders.path import criterion
@@ -75,7 +75,7 @@ def proven(method: Judged, found: Found, evidence: Evidence, run: Run, *, asked:
     leave what was found.
     """
     scored = found.scored
-    short = run.deadline.left() < tuning.TIME_TO_SPARE * tuning.SECONDS_TO_PROVE
+    short = run.deadline.left() < costs.TIME_TO_SPARE * tuning.SECONDS_TO_PROVE
     if scored is None or found.interrupted or (short and not asked):
         return found
     columns = len(scored.order)

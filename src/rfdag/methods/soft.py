@@ -17,7 +17,7 @@ from rfdag.methods.pace import seconds_of_all_sets
 from rfdag.methods.proving import best_of_penalties, found_over_all_sets, proven
 from rfdag.methods.run import Run
 from rfdag.options import option, options
-from rfdag.orders import tuning
+from rfdag.orders import costs, tuning
 from rfdag.orders.branching import MOST_VARIABLES
 from rfdag.orders.compiling import ALL_SETS, BEAMS, Kernels
 from rfdag.orders.portfolio import search_orders
@@ -135,7 +135,7 @@ class Soft(Refinable):
             return found_by_rule(evidence, engine, run, alpha=self.alpha, refine=self.refining, beam=beam, rule="rfd")
         # Three quarters of the time are left for beams, in case the first does not suffice.
         columns, quarter = len(evidence.names), run.limit.share(0.25)
-        time = min(quarter.left(), run.deadline.left() / 4) / tuning.TIME_TO_SPARE
+        time = min(quarter.left(), run.deadline.left() / 4) / costs.TIME_TO_SPARE
         if self.solves(columns) and time > seconds_of_all_sets(columns, run.threads):
             within = run.bar.stage("Eliminating", quarter)
             with suppress(OutOfTime):

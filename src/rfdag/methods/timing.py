@@ -11,7 +11,7 @@ from rfdag.errors import TimeLimitError, keyword
 from rfdag.methods.pace import ELIMINATING, ESTIMATING, READING, crowding, seconds_of_finishing, until_order
 from rfdag.methods.preflight import spoken
 from rfdag.methods.settings import Settings
-from rfdag.orders import tuning
+from rfdag.orders import costs
 from rfdag.runtime.deadline import Deadline, OutOfTime, now
 from rfdag.runtime.progress import Progress
 
@@ -62,13 +62,13 @@ class Schedule:
         elapsed, stages = now() - self._begun, self._expected()
         label, share, so_far = self._bar.label, self._bar.share, self._bar.seconds
         # The stage under way: as its share tells, where that is more than a beginning.
-        needed = elapsed - so_far + so_far / (share if share > tuning.LEAST_SHARE_TO_GO_BY else 0.5)
+        needed = elapsed - so_far + so_far / (share if share > costs.LEAST_SHARE_TO_GO_BY else 0.5)
         if label in stages:
             names = list(stages)
             at = names.index(label)
-            if label != ELIMINATING or share <= tuning.LEAST_SHARE_TO_GO_BY:
+            if label != ELIMINATING or share <= costs.LEAST_SHARE_TO_GO_BY:
                 # How dense the graph is shows in the search alone.
-                stages[ELIMINATING] *= tuning.TIMES_LONGER_IF_DENSE
+                stages[ELIMINATING] *= costs.TIMES_LONGER_IF_DENSE
             before, after = (sum(stages[name] for name in part) for part in (names[:at], names[at + 1 :]))
             pace = self._pace(before - stages[READING] + share * stages[label]) if at else 1.0
             here = max(needed - elapsed + so_far, pace * stages[label])
@@ -78,7 +78,7 @@ class Schedule:
             method = self._settings.method
             needed += crowding() * seconds_of_finishing(self._size[1], replayed=method.replays, scored=method.by_bic)
         given = self._settings.running.time_limit or 0.0
-        return rounded_up(max(tuning.TIME_TO_SPARE * needed, tuning.TIME_TO_SPARE * given) + 1)
+        return rounded_up(max(costs.TIME_TO_SPARE * needed, costs.TIME_TO_SPARE * given) + 1)
 
     def _pace(self, expected: float) -> float:
         """Return how many times longer than expected the stages after reading have taken; so will the others.
@@ -86,9 +86,9 @@ class Schedule:
         Reading says nothing of them: a file takes its own time.
         """
         taken = now() - self._read
-        if taken < tuning.LEAST_SECONDS_TO_GO_BY:
+        if taken < costs.LEAST_SECONDS_TO_GO_BY:
             return 1.0
-        return min(max(taken / max(expected, 1e-9), 1.0), tuning.MOST_BEHIND_SCHEDULE)
+        return min(max(taken / max(expected, 1e-9), 1.0), costs.MOST_BEHIND_SCHEDULE)
 
     def _expected(self) -> dict[str, float]:
         if self._size is None:

@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from rfdag.eliminate.beams.gpu import GpuBeam, bytes_of_states
 from rfdag.eliminate.beams.soft import SoftBeam
@@ -27,6 +28,8 @@ from rfdag.orders.beam_settings import (
     settings_for,
     steps_between_scores,
 )
+from rfdag.orders.candidates import strongest
+from rfdag.orders.narrowing import narrowed
 from rfdag.orders.reinsertion import descend
 from rfdag.orders.scores import ScoredOrder
 from rfdag.orders.tuning import Setting
@@ -143,10 +146,11 @@ def search_orders(
     lazy = sparse and may_be_lazy(p, refine) if rescoring == "auto" else rescoring == "lazy"
     stepwise = not (sparse or lazy) and p <= tuning.LARGEST_P_FOR_STEPWISE
     on_gpu = device == "cuda" and not stepwise
+    host = partial if device == "cpu" else cupy().asnumpy(partial)
     if stepwise:
         settings = tuning.STEPWISE_SETTINGS
         # There is no such beam for the GPU, and answers must not depend on the device.
-        partial = partial if device == "cpu" else cupy().asnumpy(partial)
+        partial = host
     first = first_width(p, stepwise=stepwise) if width == "auto" else width
     if on_gpu:
         require_memory(p, first, bytes_of_states)
@@ -165,6 +169,7 @@ def search_orders(
         refine_each=refine and (sparse or (stepwise and p <= tuning.SMALL_P)),
         on_gpu=on_gpu,
         constraints=constraints,
+        strongest=strongest(moments.matrices[0], host) if sparse and p >= tuning.LEAST_P_FOR_FEWER_CANDIDATES else None,
     )
     # A search without refinement must be quick; only dense graphs need wide beams for an answer.
     widening = width == "auto" and (refine or not sparse)
@@ -204,6 +209,7 @@ class _Task:
     refine_each: bool
     on_gpu: bool
     constraints: Constraints | None
+    strongest: csr_array | None
 
     @property
     def p(self) -> int:
@@ -334,6 +340,8 @@ class _Portfolio:
         with suppress(OutOfTime):
             for other in orders[1 : tuning.ORDERS_SCORED_PER_BEAM]:
                 scored = min(scored, self._task.scored(other, self._patient.require), key=_total)
+            if self._task.refine_each and self._task.strongest is not None:
+                scored = narrowed(scored, self._task.strongest, self._patient.require)
         trial = _Trial(setting, scored.order.copy(), _total(scored), scored)
         self.finished.append(trial)
         if self._task.refine_each:

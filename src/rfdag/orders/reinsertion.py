@@ -22,11 +22,12 @@ def descend(
     report: Callable[[float], None] = lambda share: None,
     *,
     thorough: bool = True,
+    renewing: bool = True,
 ) -> int:
     """Reinsert variables, in random order, and renew their parents, until nothing improves; return the number of moves.
 
     Only variables whose neighbourhood has changed are looked at again. A ``thorough`` descent ends with a sweep over
-    all of them; without, that sweep is left out.
+    all of them; without, that sweep is left out. Without ``renewing``, parents change only where variables move.
     """
     deadline = deadline or Deadline()
     p = len(scored.order)
@@ -44,7 +45,7 @@ def descend(
             report(1 - len(scored.stale) / p)
         moves += moved
         try:
-            renewed = 0 if moved else scored.renew(deadline.require)
+            renewed = 0 if moved or not renewing else scored.renew(deadline.require)
         except OutOfTime:
             return moves
         if not moved and not renewed:

@@ -9,11 +9,13 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
+from scipy.sparse import csr_array
 
 from rfdag.errors import Message, as_columns
 from rfdag.evidence.local import GroupedMoments, LocalMoments
-from rfdag.knowledge.constraints import Constraints
+from rfdag.knowledge.constraints import FORBIDDEN, REQUIRED, Constraints
+from rfdag.orders import plausible
+from rfdag.orders.candidates import Candidates
 from rfdag.orders.kernels import fits, moves
 from rfdag.runtime.deadline import OutOfTime
 from rfdag.wording import counted
@@ -24,8 +26,8 @@ Integers = NDArray[np.int64]
 AT_ONCE = 16
 """Variables whose parents are chosen between two looks at the time; changes no answer."""
 
-NO_INVERSE = np.empty((0, 0))
-"""For the tasks of the kernel that need none."""
+NOT_ASKED = np.empty(0, np.bool_)
+"""For the tasks of the kernel that do not ask what is plausible."""
 
 
 class ScoredOrder:
@@ -47,11 +49,15 @@ class ScoredOrder:
         Which variables may and must be parents of which, and which must precede which; the given order obeys them.
     check
         Called again and again while parents are chosen, which takes long on dense graphs; may raise `OutOfTime`.
+    candidates
+        Which variables can be parents of which, besides those of ``parents`` and required ones; all unless given.
 
     Attributes
     ----------
     moments, constraints
         Those given.
+    candidates
+        Those given, with all parents that are given or required.
     most_parents
         For each variable the number of parents that its rows allow; see `most_parents`.
     settled
@@ -67,21 +73,28 @@ class ScoredOrder:
         parents: NDArray[np.int8] | None = None,
         constraints: Constraints | None = None,
         check: Callable[[], None] = lambda: None,
+        candidates: Candidates | None = None,
     ) -> None:
         p = moments.size
         self.moments = moments
+        candidates = Candidates.all(p) if candidates is None else candidates
+        for edges in (parents, None if constraints is None else constraints.required):
+            candidates = candidates if edges is None else candidates.with_pairs(csr_array(edges))
+        self.candidates = candidates
         self.constraints = constraints
         self.n_samples = moments.n_samples
-        self.gamma = gamma
+        self.penalty, self.gamma = penalty, gamma
         self.most_parents = most_parents(moments, constraints)
         self._price = price_of_edge(moments.n_samples, p, penalty, gamma)
-        room = int(self.most_parents.max())
+        room = min(int(self.most_parents.max()), candidates.widest - 1)
         self._state = fits.State(
             matrices=np.ascontiguousarray(moments.matrices),
-            places=np.zeros((6, p), np.int64),
+            starts=candidates.starts,
+            lists=candidates.lists,
+            places=np.zeros((7, p), np.int64),
             parents=np.zeros((p, room + 1), np.int64),
             values=np.zeros((2, p)),
-            left=np.empty((2, p, p)),
+            left=np.empty((2, candidates.starts[-1])),
             knowledge=_knowledge_matrices(constraints),
         )
         places = self._state.places
@@ -90,11 +103,12 @@ class ScoredOrder:
         places[fits.STALE] = 1
         places[fits.WHICH] = moments.which
         places[fits.LIMIT] = self.most_parents
+        places[fits.OWN] = candidates.own
         self._state.values[fits.ROWS] = [moments.rows(y) for y in range(p)]
-        self._work = _workspace(p, room)
+        self._work = _workspace(p, room, candidates.widest)
         for child in range(p) if constraints is not None or parents is not None else ():
             given = _first_parents(child, parents, constraints)[: self.most_parents[child]]
-            self._state.parents[child, : len(given)] = given
+            self._state.parents[child, : len(given)] = np.searchsorted(candidates.of(child), given)
             places[fits.COUNT, child] = len(given)
         self.settled = False
         for first in range(0, p, AT_ONCE):
@@ -104,10 +118,10 @@ class ScoredOrder:
         with suppress(OutOfTime):
             self.renew(check)
 
-    def _refine(self, task: int, items: Integers, inverse: Floats = NO_INVERSE) -> tuple[int, float]:
+    def _refine(self, task: int, items: Integers, may_be_parents: NDArray[np.bool_] = NOT_ASKED) -> tuple[int, float]:
         """Do a task for each item, or for each row of items; return how many changed, and the change of the score."""
-        rows = np.ascontiguousarray(items.reshape(len(items), -1))
-        changed, change = moves.refine(task, rows, inverse, self._price, self._state, self._work)
+        rows = np.ascontiguousarray(items[:, None] if items.ndim == 1 else items)
+        changed, change = moves.refine(task, rows, may_be_parents, self._price, self._state, self._work)
         return changed, change
 
     @property
@@ -147,7 +161,9 @@ class ScoredOrder:
     @property
     def exhausted(self) -> Integers:
         """The variables whose variance given their parents is down to rounding, so that their score means nothing."""
-        return np.flatnonzero(np.diag(self._state.left[fits.VARIANCES]) <= 10 * fits.TINY)
+        return np.flatnonzero(
+            self._state.left[fits.VARIANCES, self.candidates.starts[:-1] + self.candidates.own] <= 10 * fits.TINY
+        )
 
     @property
     def dag(self) -> NDArray[np.int8]:
@@ -155,11 +171,15 @@ class ScoredOrder:
         p = len(self.order)
         dag = np.zeros((p, p), np.int8)
         for child in range(p):
-            dag[self._state.parents[child, : self._state.places[fits.COUNT, child]], child] = 1
+            dag[self.parents_of(child), child] = 1
         if self.constraints is not None:
             # A required parent that the others determine is left out of the fit.
             dag[self.constraints.required] = 1
         return dag
+
+    def parents_of(self, child: int) -> Integers:
+        """Return the chosen parents of a variable."""
+        return self.candidates.of(child)[self._state.parents[child, : self._state.places[fits.COUNT, child]]]
 
     @property
     def stale(self) -> Integers:
@@ -174,14 +194,27 @@ class ScoredOrder:
         """Return an independent copy."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
-        matrices, places, parents, values, left, knowledge = self._state
-        twin._state = fits.State(matrices, places.copy(), parents.copy(), values.copy(), left.copy(), knowledge)
-        twin._work = _workspace(len(self.order), int(self.most_parents.max()))
+        state = self._state
+        twin._state = state._replace(
+            places=state.places.copy(),
+            parents=state.parents.copy(),
+            values=state.values.copy(),
+            left=state.left.copy(),
+        )
+        twin._work = _workspace(len(self.order), state.parents.shape[1] - 1, self.candidates.widest)
         return twin
 
     def at_price(self, penalty: float, gamma: float, check: Callable[[], None] = lambda: None) -> ScoredOrder:
         """Return the same order with parents chosen at another price of an edge, starting from those it has."""
-        return ScoredOrder(self.moments, self.order, penalty, gamma, self.dag, self.constraints, check)
+        return ScoredOrder(self.moments, self.order, penalty, gamma, self.dag, self.constraints, check, self.candidates)
+
+    def among(self, candidates: Candidates, check: Callable[[], None] = lambda: None) -> ScoredOrder:
+        """Return the same order with other candidates; parents are chosen anew, starting from those it has."""
+        other = ScoredOrder(
+            self.moments, self.order, self.penalty, self.gamma, self.dag, self.constraints, check, candidates
+        )
+        other._work.operations[0] += self.operations
+        return other
 
     def reinsert(self, variable: int) -> float:
         """Put a variable where it lowers the score most; return the change, 0 when it stays."""
@@ -197,24 +230,57 @@ class ScoredOrder:
         return moved
 
     def renew(self, check: Callable[[], None] = lambda: None) -> int:
-        """Choose parents anew from all predecessors where that is better; return how many variables it changed.
-
-        Growing from nothing misses parents that show only beside others; where most predecessors are parents, leaving
-        out what the full regression finds needless does better. With L⁻¹ of the correlations along the order,
-        predecessor j of the i-th variable has z² = (n − i) (L⁻¹)_ij² / Σ_k<i (L⁻¹)_kj² there.
+        """Choose parents anew from all that are plausible where that is better; return how many variables it changed.
 
         ``check`` is called again and again; if it raises, the order stays as far as it was renewed.
         """
         changed = 0
-        for number, matrix in enumerate(self._state.matrices):
-            inverse = _inverse_factor(matrix[np.ix_(self.order, self.order)])
-            here = self._state.places[fits.WHICH, self.order[: len(inverse) - 1]] == number
-            for first in range(0, len(here), AT_ONCE):
-                check()
-                places = np.arange(first, min(first + AT_ONCE, len(here)))
-                changed += self._refine(moves.RENEW, np.column_stack([places, here[places]]), inverse)[0]
-                self.settled &= changed == 0
+        p, widths = len(self.order), np.diff(self.candidates.starts)
+        # One regression along the order, or many small ones.
+        full = self._plausible_along() if p**3 <= (widths.astype(float) ** 3).sum() else None
+        for first in range(0, p, AT_ONCE):
+            check()
+            variables = self.order[first : first + AT_ONCE]
+            may_be_parents, known = self._plausible_among(variables) if full is None else full
+            changed += self._refine(moves.RENEW, variables[known[variables]], may_be_parents)[0]
+            self.settled &= changed == 0
         return changed
+
+    def _plausible_along(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return what may be a parent, along all lists, and for which variables it is known."""
+        p = len(self.order)
+        places = self._state.places[fits.PLACE]
+        found, known = np.zeros((p, p), bool), np.zeros(p, bool)
+        for number, matrix in enumerate(self._state.matrices):
+            may_be, solid = plausible.along(matrix, self.order, self._state.values[fits.ROWS])
+            here = (self.moments.which == number) & (places < solid)
+            found[here], known[here] = may_be[here], True
+        # A regression on nearly as many variables as there are rows is meaningless.
+        known &= (places > 0) & (places <= self.most_parents)
+        if self.constraints is not None:
+            roles = self._state.knowledge[fits.ROLES]
+            found = (found & (roles != FORBIDDEN)) | ((roles == REQUIRED) & (places[:, None] > places))
+        return found[self.candidates.owners, self.candidates.lists[0]], known
+
+    def _plausible_among(self, variables: Integers) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return the same for some variables, by regressions on their candidates."""
+        places = self._state.places[fits.PLACE]
+        found, known = np.zeros(self.candidates.starts[-1], bool), np.zeros(len(self.order), bool)
+        for y in variables.tolist():
+            candidates = self.candidates.of(y)
+            before = np.flatnonzero(places[candidates] < places[y])
+            if self.constraints is not None:
+                before = before[self.constraints.may_be_parents(candidates[before], y)]
+            if not 0 < len(before) <= self.most_parents[y]:
+                continue
+            matrix = self._state.matrices[self._state.places[fits.WHICH, y]]
+            may_be = plausible.among(matrix, y, candidates[before], self._state.values[fits.ROWS, y])
+            if may_be is not None:
+                if self.constraints is not None:
+                    may_be |= np.isin(candidates[before], self.constraints.required_of(y))
+                found[self.candidates.starts[y] + before[may_be]] = True
+                known[y] = True
+        return found, known
 
     def move(self, at: int, to: int, *, force: bool = False) -> float:
         """Move the variable at ``at`` to ``to`` and rescore; undo it unless the score fell or ``force``."""
@@ -234,7 +300,7 @@ class ScoredOrder:
             at, to = generator.integers(len(self.order), size=2)
         else:
             child = generator.choice(children)
-            parent = self._state.parents[child, generator.integers(places[fits.COUNT, child])]
+            parent = self.parents_of(child)[generator.integers(places[fits.COUNT, child])]
             at, to = places[fits.PLACE, [parent, child]]
             if generator.random() < 0.5:
                 at, to = to, at
@@ -297,21 +363,6 @@ def warning_about_cap(scored: ScoredOrder, names: Sequence[Hashable], *, exhaust
     return Message(f"{limit}; the DAG found is the best of those.") if exhaustive else None
 
 
-def _inverse_factor(correlation: Floats) -> Floats:
-    """Return L⁻¹ with L Lᵀ = correlation, of as many leading variables as do not depend on those before them.
-
-    One row of zeros is added, in which `rfdag.orders.kernels.moves.refine` sums up squares.
-    """
-    lower, stopped = lapack.dpotrf(correlation, lower=1, overwrite_a=0)
-    solid = stopped - 1 if stopped > 0 else len(correlation)
-    dependent = np.flatnonzero(np.diag(lower)[:solid] ** 2 < fits.TINY)
-    if len(dependent):
-        solid = int(dependent[0])
-    inverse = np.zeros((solid + 1, solid))
-    inverse[:solid], _ = lapack.dtrtri(np.asfortranarray(lower[:solid, :solid]), lower=1, overwrite_c=1)
-    return inverse
-
-
 def _knowledge_matrices(constraints: Constraints | None) -> NDArray[np.int8]:
     """Return the constraints as the kernels read them, empty where there are none."""
     if constraints is None:
@@ -329,14 +380,15 @@ def _first_parents(child: int, parents: NDArray[np.int8] | None, constraints: Co
     return np.concatenate([required, others[~np.isin(others, required)]])
 
 
-def _workspace(p: int, most: int) -> fits.Work:
+def _workspace(p: int, most: int, widest: int) -> fits.Work:
     room = most + 2
     return fits.Work(
-        fits=np.empty((2, fits.BASIS + room, p)),
+        fits=np.empty((2, fits.BASIS + room, widest)),
         parents=np.empty((2, room), np.int64),
         triangle=np.empty((fits.TRIANGLE + room, room)),
-        path=np.empty(p),
+        way=np.empty(widest, np.int64),
+        path=np.empty(widest),
         # Memory that is never written to is never taken from the system.
-        before=np.empty(p * (room + 1), np.int64),
+        before=np.empty(widest * (room + 1), np.int64),
         operations=np.zeros(1, np.int64),
     )

@@ -154,12 +154,6 @@ p = 20, n = 40.
 
 # --- Refinement -------------------------------------------------------------------------------------------------------
 
-PRICES_SAVED_BY_JOINING = 2.0
-"""Prices of an edge that a variable may save when another joins its parents and makes some needless. Not recorded.
-
-A bound on the search for a better place: larger is slower and misses less.
-"""
-
 NOTICEABLE_Z2 = 2.0
 """z² from which a variable may matter to one whose parents have changed, and is tried again. Not recorded."""
 
@@ -168,6 +162,18 @@ PLAUSIBLE_Z2 = 4.0
 
 PLAUSIBLE_Z2_PER_EFOLD = 1.7
 """What `PLAUSIBLE_Z2` rises by per e-fold more than 100 predecessors, so that chance makes no more. Derived from χ²."""
+
+LEAST_P_FOR_FEWER_CANDIDATES = 1000
+"""Variables of a sparse graph from which only some are candidates for parents. Chosen on seeds 77 and 78: with p = 2000
+8 restarts take 1.4 s in place of 26 and end at the same BIC; with p = 500 scale-free graphs lose more than they gain.
+"""
+
+CANDIDATES_BY_PARTIAL_CORRELATION = 32
+"""Candidates for each variable by partial correlations, beside its family. Chosen on seeds 77 and 78, p = 500 and 2000:
+16 and 64 differ by less than other restarts do. Without the family the BIC is 3000 to 11 000 above."""
+
+CANDIDATES_BY_CORRELATION = 16
+"""The same by correlations. Chosen with `CANDIDATES_BY_PARTIAL_CORRELATION`."""
 
 REINSERTIONS_BETWEEN_LOOKS = 16
 """Variables reinserted between two looks at the deadline; changes no answer without one. Not recorded."""
@@ -212,10 +218,11 @@ RESTARTS_IN_ALL = 2.0
 """Operations that all restarts may take, those that find something included, for each that they may take in vain.
 Chosen with `LARGEST_P_FOR_FULL_SHARE`."""
 
-LARGEST_P_FOR_FULL_SHARE = 200
+LARGEST_P_FOR_FULL_SHARE = 400
 """Number of variables above which the share falls as 1 / p: there each restart takes long, and gains little. Chosen on
-four graphs of seeds 77 and 78 with p = 500, degree 6, n = 1000: without restarts the BIC is 46 above the best found in
-1.9 s, with shares of 2 (3 in all) 17 in 4.2 s, of 3 (6 in all) 3 in 6.4 s."""
+four graphs of seeds 77 and 78 with p = 1000, n = 2000, degree 8 or scale-free: a fall from 200 on takes 10 s and ends
+at a BIC 120 and 760 above that of a search with all candidates (11 and 29 s), one from 1000 on 20 s, 400 below and 80
+above."""
 
 LEAST_RESTART_OPERATIONS = 6e7
 """Operations that restarts may take in vain in any case: less than a tenth of a second. Chosen by time."""
@@ -321,79 +328,3 @@ PARTITIONS = 6
 
 LARGEST_CONDITION_TO_BOUND = 1e10
 """Condition of correlations up to which their inverse is accurate enough for bounds. Chosen, not measured."""
-
-# --- Estimates of time and memory -------------------------------------------------------------------------------------
-# Seconds are of one thread's processor time, over graphs of degree 8 with n = 2p; `python benchmarks/estimates.py`
-# prints them anew. Another machine is compared with the one they come from by a product of two matrices.
-
-SECONDS_WORTH_ANNOUNCING = 10.0
-"""Expected seconds from which a run announces how long it will take. Not recorded."""
-
-ORDER_OF_PRODUCT = 384
-"""Order of the two matrices whose product compares machines. Chosen to take milliseconds."""
-
-SECONDS_PER_PRODUCT = 2.8e-3
-"""Seconds of that product. Measured."""
-
-SECONDS_PER_ROW_AND_PAIR = 9.6e-11
-"""Moments: seconds per row and p². Measured."""
-
-SECONDS_PER_PRECISION = 6.5e-11
-"""Partial correlations: seconds per p³. Measured."""
-
-SECONDS_PER_ELIMINATION = 1.4e-9
-"""An elimination by hard counts: seconds per p³. Measured."""
-
-SECONDS_PER_REPLAY = 8e-10
-"""Going through an elimination again, for its trace: seconds per p³. Measured."""
-
-SECONDS_PER_SCORED_ORDER = 3e-7
-"""Choosing the parents of all variables in a given order: seconds per p². Measured."""
-
-SECONDS_PER_BEAM_STATE = 4.5e-8
-"""One state of a beam, followed to the end: seconds per p to the power `POWER_OF_BEAM_STATE`. Measured."""
-
-POWER_OF_BEAM_STATE = 2.2
-"""Power of p with which the time of a state grows: less than 3, since scores are lazy. Measured."""
-
-SECONDS_PER_FAMILY = 4.5e-8
-"""Looking at all sets: seconds per variable and set of the others. Measured."""
-
-SECONDS_PER_REFINED_ORDER = 1.1e-6
-"""Refining one order: seconds per p². Measured."""
-
-SECONDS_PER_AVERAGED_MODEL = 1.1e-6
-"""Refining one random order, for a model that is averaged: seconds per p². Measured."""
-
-ORDERS_REFINED = 5
-"""Orders whose refinement takes as long as all of it: those of the beams, and restarts. Measured."""
-
-ORDERS_SCORED = 0.1
-"""The same where orders are scored and not refined. Not recorded."""
-
-TIME_TO_SPARE = 2.0
-"""How many times longer than expected a limit is that an error names. Chosen as how far off expectations may be."""
-
-TIMES_LONGER_IF_DENSE = 20.0
-"""How many times longer a search takes on dense graphs than on those that are expected.
-
-Measured, up to: about 15 for method "rfd" on shrunk correlations of 2000 columns, 20 for a beam over 500 of degree 50.
-"""
-
-MOST_BEHIND_SCHEDULE = 10.0
-"""How many times longer than expected later stages are taken to be, if earlier ones were. Chosen, not measured."""
-
-LEAST_SHARE_TO_GO_BY = 0.02
-"""Share of a stage below which its time so far says little of the whole. Chosen, not measured."""
-
-LEAST_SECONDS_TO_GO_BY = 1.0
-"""Seconds after reading below which a run has not shown how fast it is. Chosen, not measured."""
-
-POWER_OF_THREADS = 0.8
-"""Power of the number of threads with which the time of beams and matrices falls. Not recorded."""
-
-MATRICES_OF_ELIMINATION = 6
-"""p × p doubles beside a beam: factor, partial correlations, the engine's copy and room to work in. Counted."""
-
-MATRICES_OF_SCORED_ORDER = 10
-"""p × p doubles of an order with its parents and scores (nine), and the correlation behind it. Counted."""

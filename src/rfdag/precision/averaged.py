@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from rfdag.evidence.local import GroupedMoments, SharedMoments
 from rfdag.evidence.moments import Moments
 from rfdag.knowledge.constraints import Constraints
-from rfdag.orders import tuning
+from rfdag.orders import costs, tuning
 from rfdag.orders.reinsertion import descend
 from rfdag.orders.scores import ScoredOrder
 from rfdag.precision.definite import partial_correlations
@@ -56,7 +56,7 @@ class Averaged(Estimator):
 
     def seconds(self, columns: int, threads: int, *, removals: bool = False) -> float:
         """Return how long it is expected to take: a refinement from a random order for every model."""
-        refined = tuning.SECONDS_PER_AVERAGED_MODEL * float(columns) ** 2
+        refined = costs.SECONDS_PER_AVERAGED_MODEL * float(columns) ** 2
         return tuning.AVERAGED_MODELS * refined / min(threads, tuning.AVERAGED_MODELS)
 
 

@@ -3,15 +3,19 @@
 Every variable y is scored in moments of its own: a correlation matrix ``C`` and the number ``n`` of rows behind it;
 `State` holds those of all. The score of y with parents P is n ln var(y | P) + price · |P|; smaller is better.
 
+Only the candidates of y can be its parents (`rfdag.orders.candidates`). Its list holds them and y itself, ascending;
+parents, fits and what is left of variances are numbered along this list. If x is a candidate of y, y is one of x, and
+the mirror tells where each stands in the list of the other. A list of all variables is the same as none, and quicker.
+
 A fit of y on parents P is a Gram–Schmidt basis of P, one row per parent: row t holds the covariance of every variable
-with the t-th basis vector. From the rows come two vectors,
+of the list with the t-th basis vector. From the rows come two vectors,
 
     variances[q]    var(q | P)
     covariances[q]  cov(q, y | P)
 
 so that q would explain covariances[q]² / variances[q] more of y, known at once for all q. Adding a parent adds a row,
-leaving one out rotates rows, each O(p · |P|). The vectors are kept for every variable of an order, so whether x should
-become a parent of y is answered in O(1), and only variables whose parents change are ever fitted anew.
+leaving one out rotates rows, each O(k · |P|) for k candidates. The vectors are kept for every variable of an order, so
+whether x should become a parent of y is answered in O(1), and only variables whose parents change are ever fitted anew.
 
 A ``fit`` is one array: the variances, the covariances, then the basis; the numbers of its ``parents`` are another.
 
@@ -33,12 +37,16 @@ TINY = 1e-13
 WORTH = 1e-7
 """Least gain in score for which parents or an order are changed; keeps searches from repeating themselves."""
 
-ORDER, PLACE, COUNT, STALE, WHICH, LIMIT = range(6)
+ORDER, PLACE, COUNT, STALE, WHICH, LIMIT, OWN = range(7)
 """Rows of ``State.places``: the order, where each variable is in it, the number of its parents, whether it should be
-tried elsewhere; its matrix, and the bound on the number of its parents."""
+tried elsewhere; its matrix, the bound on the number of its parents, and where it stands in its own list."""
 
 SCORE, ROWS = range(2)
 """Rows of ``State.values``: the score of each variable, and the number of rows it is scored on."""
+
+LISTED, MIRROR = range(2)
+"""Rows of ``State.lists``: the variables of all lists, one list after the other, and where the owner of a list stands
+in theirs."""
 
 VARIANCES, COVARIANCES, BASIS = range(3)
 """Rows of a fit; the basis begins with the last."""
@@ -60,11 +68,14 @@ NOBODY: int = np.int64(-1)  # type: ignore[assignment]
 class State(NamedTuple):
     """An order, and for each variable its parents and what the others could still contribute.
 
-    Variable y is scored in matrices[places[WHICH, y]], with ones on the diagonal. ``left`` has the variances and the
-    covariances given the parents, one row per variable each. ``knowledge`` is empty where there is none.
+    Variable y is scored in matrices[places[WHICH, y]], with ones on the diagonal; its list reaches from starts[y] to
+    starts[y + 1]. ``left`` has the variances and the covariances given the parents, along the lists. ``knowledge`` is
+    empty where there is none.
     """
 
     matrices: np.ndarray
+    starts: np.ndarray
+    lists: np.ndarray
     places: np.ndarray
     parents: np.ndarray
     values: np.ndarray
@@ -75,52 +86,63 @@ class State(NamedTuple):
 class Work(NamedTuple):
     """Workspace of a search, and the number of operations so far.
 
-    There is room for two fits and their parents, for what each parent explains, for the scores along a way through the
-    order, and for parents before a move.
+    There is room for two fits and their parents, for what each parent explains, for the candidates along a way through
+    the order and the scores there, and for parents before a move.
     """
 
     fits: np.ndarray
     parents: np.ndarray
     triangle: np.ndarray
+    way: np.ndarray
     path: np.ndarray
     before: np.ndarray
     operations: np.ndarray
 
 
+@part(inline=True)
+def list_of(state, y):
+    """Return the list of y: its candidates and y itself."""
+    return state.lists[LISTED, state.starts[y] : state.starts[y + 1]]
+
+
 @part(fastmath={"reassoc", "contract"})
-def add_parent(C, x, y, parents, fit, m):
-    """Add x as parent number m."""
+def add_parent(C, listed, own, x, parents, fit, m):
+    """Add the x-th of a list as parent number m of the one at ``own``."""
     variances, covariances, row = fit[VARIANCES], fit[COVARIANCES], fit[BASIS + m]
     scale = 1.0 / math.sqrt(variances[x])
-    p = C.shape[0]
-    for q in range(p):
-        row[q] = C[x, q]
+    correlations = C[listed[x]]
+    k = len(listed)
+    if k == len(C):
+        for q in range(k):
+            row[q] = correlations[q]
+    else:
+        for q in range(k):
+            row[q] = correlations[listed[q]]
     for t in range(m):
         other = fit[BASIS + t]
         factor = other[x]
-        for q in range(p):
+        for q in range(k):
             row[q] -= factor * other[q]
-    for q in range(p):
+    for q in range(k):
         row[q] *= scale
-    weight = row[y]
-    for q in range(p):
+    weight = row[own]
+    for q in range(k):
         variances[q] -= row[q] * row[q]
         covariances[q] -= row[q] * weight
     parents[m] = x
     for t in range(m + 1):
         variances[parents[t]] = 0.0
         covariances[parents[t]] = 0.0
-    variances[y] = max(variances[y], TINY)
+    variances[own] = max(variances[own], TINY)
 
 
 @part(fastmath={"reassoc", "contract"})
-def drop_parent(y, at, parents, fit, m):
-    """Leave out the parent number ``at`` of m.
+def drop_parent(k, own, at, parents, fit, m):
+    """Leave out the parent number ``at`` of m from the fit of the one at ``own`` in a list of k.
 
     Rotations of neighbouring rows leave the last row as the only one to which this parent contributes.
     """
     variances, covariances = fit[VARIANCES], fit[COVARIANCES]
-    p = fit.shape[1]
     gone = parents[at]
     for t in range(at, m - 1):
         parents[t] = parents[t + 1]
@@ -129,13 +151,13 @@ def drop_parent(y, at, parents, fit, m):
         size = math.sqrt(a * a + b * b)
         a /= size
         b /= size
-        for q in range(p):
+        for q in range(k):
             u, v = upper[q], lower[q]
             upper[q] = a * u + b * v
             lower[q] = a * v - b * u
     row = fit[BASIS + m - 1]
-    weight = row[y]
-    for q in range(p):
+    weight = row[own]
+    for q in range(k):
         variances[q] += row[q] * row[q]
         covariances[q] += row[q] * weight
     for t in range(m - 1):
@@ -155,23 +177,25 @@ def load_fit(state, y, given, count, parents, fit, operations):
         fit[VARIANCES],
         fit[COVARIANCES],
     )
-    p = C.shape[0]
+    listed = list_of(state, y)
+    k = len(listed)
     m = NONE
-    for q in range(p):
+    correlations = C[y]
+    for q in range(k):
         variances[q] = 1.0
-        covariances[q] = C[y, q]
+        covariances[q] = correlations[listed[q]]
     for t in range(count):
         x = given[t]
         # Given parents may determine each other.
-        if place[x] < place[y] and variances[x] > TINY:
-            add_parent(C, x, y, parents, fit, m)
+        if place[listed[x]] < place[y] and variances[x] > TINY:
+            add_parent(C, listed, state.places[OWN, y], x, parents, fit, m)
             m += 1
-    operations[0] += p * (m * (m + 1) // 2 + 1)
+    operations[0] += k * (m * (m + 1) // 2 + 1)
     return m
 
 
 @part(fastmath={"reassoc", "contract"})
-def least_loss(y, parents, knowledge, m, triangle):
+def least_loss(listed, own, parents, knowledge, m, triangle):
     """Return (number, share): which of m parents explains least of y beside the others, and how much.
 
     Required ones are left out; −1 if there are no others.
@@ -183,7 +207,7 @@ def least_loss(y, parents, knowledge, m, triangle):
     least = -1
     loss = np.inf
     for t in range(m):
-        if knowledge.shape[1] > 0 and knowledge[ROLES, y, parents[t]] == REQUIRED:
+        if knowledge.shape[1] > 0 and knowledge[ROLES, listed[own], listed[parents[t]]] == REQUIRED:
             continue
         column[t] = 1.0 / triangle[TRIANGLE + t, t]
         slope = column[t] * weights[t]
@@ -204,65 +228,68 @@ def least_loss(y, parents, knowledge, m, triangle):
 
 @part()
 def choose_parents(state, price, y, before, banned, limit, parents, fit, m, work):
-    """Grow and shrink the parents of y among the variables placed before ``before``, until nothing improves.
+    """Grow and shrink the parents of y among the candidates placed before ``before``, until nothing improves.
 
-    Returns their number, at most ``limit``, and the score. ``banned`` is no candidate wherever it is placed. With the
-    limit NONE parents are only left out, the least useful first, while that improves the score.
+    Returns their number, at most ``limit``, and the score. The ``banned`` one of the list is no candidate wherever it
+    is placed. With the limit NONE parents are only left out, the least useful first, while that improves the score.
     """
     C, n = state.matrices[state.places[WHICH, y]], state.values[ROWS, y]
     place, knowledge = state.places[PLACE], state.knowledge
     triangle, operations = work.triangle, work.operations
     variances, covariances = fit[VARIANCES], fit[COVARIANCES]
     free = knowledge.shape[1] == 0
-    p = C.shape[0]
+    listed = list_of(state, y)
+    k = len(listed)
+    mine = state.places[OWN, y]
     while True:
         grown = False
         while m < limit:
-            operations[0] += p
+            operations[0] += k
             best = 0.0
             pivot = NOBODY
-            for q in range(p):
-                if place[q] < before and variances[q] > TINY:
+            for q in range(k):
+                # y itself is never placed before it.
+                if place[listed[q] if k < len(place) else q] < before and variances[q] > TINY:
                     share = covariances[q] * covariances[q] / variances[q]
-                    if share > best and q != banned and (free or knowledge[ROLES, y, q] != FORBIDDEN):
+                    if share > best and q != banned and (free or knowledge[ROLES, y, listed[q]] != FORBIDDEN):
                         best = share
                         pivot = q
-            if pivot < 0 or not n * math.log(max(variances[y] - best, TINY) / variances[y]) + price < -WORTH:
+            if pivot < 0 or not n * math.log(max(variances[mine] - best, TINY) / variances[mine]) + price < -WORTH:
                 break
-            add_parent(C, pivot, y, parents, fit, m)
+            add_parent(C, listed, mine, pivot, parents, fit, m)
             m += 1
-            operations[0] += p * m
+            operations[0] += k * m
             grown = True
         count = m
         while m > 0:
             for s in range(m):
-                triangle[WEIGHTS, s] = fit[BASIS + s, y]
+                triangle[WEIGHTS, s] = fit[BASIS + s, mine]
                 for t in range(s + 1):
                     triangle[TRIANGLE + s, t] = fit[BASIS + t, parents[s]]
-            least, loss = least_loss(y, parents, knowledge, m, triangle)
+            least, loss = least_loss(listed, mine, parents, knowledge, m, triangle)
             operations[0] += m * (m + 1) * (m + 2) // 6
-            if least < 0 or n * math.log((variances[y] + loss) / variances[y]) - price >= -WORTH:
+            if least < 0 or n * math.log((variances[mine] + loss) / variances[mine]) - price >= -WORTH:
                 break
-            operations[0] += p * (m - least)
-            drop_parent(y, least, parents, fit, m)
+            operations[0] += k * (m - least)
+            drop_parent(k, mine, least, parents, fit, m)
             m -= 1
         if m == count or not grown:
-            return m, n * math.log(variances[y]) + price * m
+            return m, n * math.log(variances[mine]) + price * m
 
 
 @part(fastmath={"reassoc", "contract"})
-def basis_over(C, y, parents, m, triangle):
-    """Store the Cholesky factor of C over parents[:m] and its solution for y; return the variance of y left."""
+def basis_over(C, listed, y, parents, m, triangle):
+    """Store the Cholesky factor of C over m parents of the y-th of a list; return its variance given them."""
     weights = triangle[WEIGHTS]
     left = 1.0
     for s in range(m):
-        row = C[parents[s]]
+        row = C[listed[parents[s]]]
         own = triangle[TRIANGLE + s]
         size = 1.0
-        weight = row[y]
+        weight = row[listed[y]]
         for t in range(s):
             other = triangle[TRIANGLE + t]
-            total = row[parents[t]]
+            total = row[listed[parents[t]]]
             for r in range(t):
                 total -= own[r] * other[r]
             own[t] = total / other[t]

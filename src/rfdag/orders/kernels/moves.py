@@ -8,17 +8,20 @@ Python calls one kernel, `refine`: each that it calls is compiled with all that 
 
 import math
 
-from rfdag.knowledge.constraints import FORBIDDEN, REQUIRED
+from rfdag.knowledge.constraints import FORBIDDEN
 from rfdag.orders import tuning
 from rfdag.orders.kernels.fits import (
     COUNT,
     COVARIANCES,
     FIRST,
     LIMIT,
+    LISTED,
     MINE,
+    MIRROR,
     NOBODY,
     NONE,
     ORDER,
+    OWN,
     PLACE,
     ROLES,
     ROWS,
@@ -34,21 +37,13 @@ from rfdag.orders.kernels.fits import (
     choose_parents,
     drop_parent,
     least_loss,
+    list_of,
     load_fit,
 )
 from rfdag.runtime.compilation import kernel, part
 
-HOPE = tuning.PRICES_SAVED_BY_JOINING
-"""Prices of an edge that a variable may save when x joins its parents and makes others needless."""
-
 NOTICEABLE = tuning.NOTICEABLE_Z2
 """z² from which a variable may matter to one whose parents have changed, and is tried again."""
-
-PLAUSIBLE = tuning.PLAUSIBLE_Z2
-"""z² in the regression on all predecessors from which one of them may be a parent: of a hundred, chance makes five."""
-
-RARER = tuning.PLAUSIBLE_Z2_PER_EFOLD
-"""What is added per e-fold more predecessors, so that chance makes no more than these."""
 
 FIT, RENEW, REINSERT, MOVE = range(4)
 """What `refine` does."""
@@ -62,6 +57,37 @@ def _place_of_parent(parents, m, x):
     return -1
 
 
+@part()
+def _candidates_within(state, x, first, end, way):
+    """Store the candidates of x at places from ``first`` to before ``end`` in ``way``, by place; return how many.
+
+    They are numbered along the list of x, which is not at these places.
+    """
+    listed, order, place = list_of(state, x), state.places[ORDER], state.places[PLACE]
+    k = len(listed)
+    count = NONE
+    if k == len(order):
+        for j in range(first, end):
+            way[count] = order[j]
+            count += 1
+        return count
+    for q in range(k):
+        if first <= place[listed[q]] < end:
+            way[count] = q
+            count += 1
+    # Shell's sort, with gaps of 57, 23, 10, 4, 1 (Ciura, 2001).
+    for gap in (57, 23, 10, 4, 1):
+        for s in range(gap, count):
+            q = way[s]
+            at = place[listed[q]]
+            t = s
+            while t >= gap and place[listed[way[t - gap]]] > at:
+                way[t] = way[t - gap]
+                t -= gap
+            way[t] = q
+    return count
+
+
 @part(inline=True)
 def best_place_before(state, price, x, work):
     """Return (gain, position) of the best place towards the sources.
@@ -69,57 +95,81 @@ def best_place_before(state, price, x, work):
     There x loses each variable it passes as a parent, and may become one of its parents. What x itself loses never
     comes back, so the way ends where the variables still to pass cannot make up for it.
     """
-    order, counts, limits, which = state.places[ORDER], state.places[COUNT], state.places[LIMIT], state.places[WHICH]
+    order, place, counts, limits, which, owns = (
+        state.places[ORDER],
+        state.places[PLACE],
+        state.places[COUNT],
+        state.places[LIMIT],
+        state.places[WHICH],
+        state.places[OWN],
+    )
     scores, rows, variances, covariances = (
         state.values[SCORE],
         state.values[ROWS],
         state.left[VARIANCES],
         state.left[COVARIANCES],
     )
-    knowledge, operations, triangle = state.knowledge, work.operations, work.triangle
-    parents, fit, theirs = work.parents[MINE], work.fits[MINE], work.parents[THEIRS]
+    starts, mirror, knowledge, operations, triangle = (
+        state.starts,
+        state.lists[MIRROR],
+        state.knowledge,
+        work.operations,
+        work.triangle,
+    )
+    parents, fit, theirs, way = work.parents[MINE], work.fits[MINE], work.parents[THEIRS], work.way
     free = knowledge.shape[1] == 0
-    at = state.places[PLACE, x]
-    # The most that the variables up to j could gain; by the parents they would drop, a little more than this.
+    at = place[x]
+    first = NONE
+    if not free:
+        first = at
+        while first > 0 and knowledge[FIRST, order[first - 1], x] == 0:
+            first -= 1
+    listed = list_of(state, x)
+    passed = _candidates_within(state, x, first, at, way)
+    # What the first j could gain; by the parents they would then drop, a little more.
     hope = work.path
     total = 0.0
-    for j in range(at):
-        z = order[j]
-        if counts[z] < limits[z] and variances[z, x] > TINY and (free or knowledge[ROLES, z, x] != FORBIDDEN):
-            share = covariances[z, x] * covariances[z, x] / variances[z, x]
-            gain = rows[z] * math.log(max(variances[z, z] - share, TINY) / variances[z, z]) + price
+    for j in range(passed):
+        q = way[j]
+        z = listed[q]
+        mine, own = starts[z] + mirror[starts[x] + q], starts[z] + owns[z]
+        if counts[z] < limits[z] and variances[mine] > TINY and (free or knowledge[ROLES, z, x] != FORBIDDEN):
+            share = covariances[mine] * covariances[mine] / variances[mine]
+            gain = rows[z] * math.log(max(variances[own] - share, TINY) / variances[own]) + price
             if gain < -WORTH:
-                total += gain - HOPE * price
+                total += gain
         hope[j] = total
-    operations[0] += at
+    operations[0] += len(listed)
     best = 0.0
     position = at
     if total < 0.0:
         m = load_fit(state, x, state.parents[x], counts[x], parents, fit, operations)
         change = 0.0
         score = scores[x]
-        for j in range(at - 1, -1, -1):
-            z = order[j]
-            if change + hope[j] >= best - WORTH or not (free or knowledge[FIRST, z, x] == 0):
+        for j in range(passed - 1, -1, -1):
+            if change + hope[j] >= best - WORTH:
                 break
-            t = _place_of_parent(parents, m, z)
+            q = way[j]
+            z = listed[q]
+            t = _place_of_parent(parents, m, q)
             if t >= 0:
-                operations[0] += len(order) * (m - t)
-                drop_parent(x, t, parents, fit, m)
-                m, fresh = choose_parents(state, price, x, j, NOBODY, limits[x], parents, fit, m - 1, work)
+                operations[0] += len(listed) * (m - t)
+                drop_parent(len(listed), owns[x], t, parents, fit, m)
+                m, fresh = choose_parents(state, price, x, place[z], NOBODY, limits[x], parents, fit, m - 1, work)
                 change += fresh - score
                 score = fresh
             if hope[j] < (hope[j - 1] if j > 0 else 0.0):
                 # x joins the parents of z and makes others needless. Only the parents enter, so that the cost does not
                 # depend on the number of variables.
-                C, own, count = state.matrices[which[z]], state.parents[z], counts[z]
+                C, given, count = state.matrices[which[z]], state.parents[z], counts[z]
+                their_list = list_of(state, z)
                 for t in range(count):
-                    theirs[t] = own[t]
-                theirs[count] = x
+                    theirs[t] = given[t]
+                theirs[count] = mirror[starts[x] + q]
                 count += 1
                 while True:
-                    left = basis_over(C, z, theirs, count, triangle)
-                    least, loss = least_loss(z, theirs, knowledge, count, triangle)
+                    left = basis_over(C, their_list, owns[z], theirs, count, triangle)
+                    least, loss = least_loss(their_list, owns[z], theirs, knowledge, count, triangle)
                     operations[0] += count * (count + 1) * (count + 2) // 3
                     if least < 0 or rows[z] * math.log((left + loss) / left) - price >= -WORTH:
                         break
@@ -129,7 +179,7 @@ def best_place_before(state, price, x, work):
                 change += rows[z] * math.log(left) + price * count - scores[z]
             if change < best - WORTH:
                 best = change
-                position = j
+                position = place[z]
     return best, position
 
 
@@ -140,48 +190,64 @@ def best_place_after(state, price, x, work):
     There each variable passed loses x as a parent, and may become a parent of x. What x can gain on the whole way
     is found first; the way ends where the losses of the others outweigh it.
     """
-    order, counts, limits, which = state.places[ORDER], state.places[COUNT], state.places[LIMIT], state.places[WHICH]
+    order, place, counts, limits, which, owns = (
+        state.places[ORDER],
+        state.places[PLACE],
+        state.places[COUNT],
+        state.places[LIMIT],
+        state.places[WHICH],
+        state.places[OWN],
+    )
     scores, knowledge, operations, all_parents = state.values[SCORE], state.knowledge, work.operations, state.parents
     parents, fit, theirs, their_fit = work.parents[MINE], work.fits[MINE], work.parents[THEIRS], work.fits[THEIRS]
     C, n, variances, covariances = state.matrices[which[x]], state.values[ROWS, x], fit[VARIANCES], fit[COVARIANCES]
+    starts, mirror, way = state.starts, state.lists[MIRROR], work.way
     free = knowledge.shape[1] == 0
-    p = len(order)
-    at = state.places[PLACE, x]
-    end = at + 1
-    while end < p and (free or knowledge[FIRST, x, order[end]] == 0):
-        end += 1
+    at = place[x]
+    end = len(order)
+    if not free:
+        end = at + 1
+        while end < len(order) and knowledge[FIRST, x, order[end]] == 0:
+            end += 1
+    listed = list_of(state, x)
+    own = owns[x]
+    passed = _candidates_within(state, x, at + 1, end, way)
     gained = work.path
     m = load_fit(state, x, all_parents[x], counts[x], parents, fit, operations)
     total = 0.0
-    for j in range(at + 1, end):
-        z = order[j]
-        if m < limits[x] and variances[z] > TINY and (free or knowledge[ROLES, x, z] != FORBIDDEN):
-            share = covariances[z] * covariances[z] / variances[z]
-            if n * math.log(max(variances[x] - share, TINY) / variances[x]) + price < -WORTH:
-                add_parent(C, z, x, parents, fit, m)
+    for j in range(passed):
+        q = way[j]
+        if m < limits[x] and variances[q] > TINY and (free or knowledge[ROLES, x, listed[q]] != FORBIDDEN):
+            share = covariances[q] * covariances[q] / variances[q]
+            if n * math.log(max(variances[own] - share, TINY) / variances[own]) + price < -WORTH:
+                add_parent(C, listed, own, q, parents, fit, m)
                 m += 1
-                operations[0] += p * m
+                operations[0] += len(listed) * m
                 m, score = choose_parents(state, price, x, at, NOBODY, NONE, parents, fit, m, work)
                 total = score - scores[x]
         gained[j] = total
-    operations[0] += end - at
+    operations[0] += len(listed)
     best = 0.0
     position = at
     lost = 0.0
-    for j in range(at + 1, end):
+    for j in range(passed):
         if lost + total >= best - WORTH:
             break
-        z = order[j]
-        if _place_of_parent(all_parents[z], counts[z], x) >= 0:
+        z = listed[way[j]]
+        mine = mirror[starts[x] + way[j]]
+        if _place_of_parent(all_parents[z], counts[z], mine) >= 0:
             count = load_fit(state, z, all_parents[z], counts[z], theirs, their_fit, operations)
-            t = _place_of_parent(theirs, count, x)
-            operations[0] += p * (count - t)
-            drop_parent(z, t, theirs, their_fit, count)
-            count, score = choose_parents(state, price, z, j, x, limits[z], theirs, their_fit, count - 1, work)
+            t = _place_of_parent(theirs, count, mine)
+            k = starts[z + 1] - starts[z]
+            operations[0] += k * (count - t)
+            drop_parent(k, owns[z], t, theirs, their_fit, count)
+            count, score = choose_parents(
+                state, price, z, place[z], mine, limits[z], theirs, their_fit, count - 1, work
+            )
             lost += score - scores[z]
         if gained[j] + lost < best - WORTH:
             best = gained[j] + lost
-            position = j
+            position = place[z]
     return best, position
 
 
@@ -198,16 +264,13 @@ def _shift(order, place, at, to):
 
 
 @kernel()
-def refine(task, items, inverse, price, state, work):
+def refine(task, items, plausible, price, state, work):
     """Do a task for every row of ``items``; return how many changed something, and the change of the score.
 
     FIT
         Choose the parents of a variable among its predecessors, starting from those it has.
     RENEW
-        The same for the variable at a place, starting from those that may matter in the regression on all predecessors,
-        if the second number is 1; keep what is better. ``inverse`` is L⁻¹ along the order: predecessor j of the i-th
-        variable has z² = (n − i) (L⁻¹)_ij² / Σ_k<i (L⁻¹)_kj² there. In a last row are these sums: zeros at first, for
-        places from the first on.
+        The same, starting from the ``plausible`` ones along its list; keep what is better.
     REINSERT
         If a variable is stale, put it where it lowers the score most.
     MOVE
@@ -217,9 +280,9 @@ def refine(task, items, inverse, price, state, work):
     """
     order, place, counts, stale = state.places[ORDER], state.places[PLACE], state.places[COUNT], state.places[STALE]
     limits, scores, rows, all_parents = state.places[LIMIT], state.values[SCORE], state.values[ROWS], state.parents
-    variances, covariances, knowledge = state.left[VARIANCES], state.left[COVARIANCES], state.knowledge
+    variances, covariances, starts = state.left[VARIANCES], state.left[COVARIANCES], state.starts
+    lists, mirror, owns = state.lists[LISTED], state.lists[MIRROR], state.places[OWN]
     parents, fit, before, operations = work.parents[THEIRS], work.fits[THEIRS], work.before, work.operations
-    p = len(order)
     changed = 0
     total = 0.0
     for item in range(len(items)):
@@ -238,38 +301,33 @@ def refine(task, items, inverse, price, state, work):
             if to == at:
                 continue
         # What is to be fitted: each variable, the number of parents to start from, and these.
-        end = 0
+        before[0], before[1] = x, counts[x]
+        end = 2
         if task == RENEW:
-            i, x = x, order[x]
-            # A regression on nearly as many variables as there are rows is meaningless.
-            if items[item, 1] == 1 and 0 < i <= limits[x]:
-                least = PLAUSIBLE + RARER * max(math.log(i / 100.0), 0.0)
-                end = 2
-                for j in range(i):
-                    y = order[j]
-                    plausible = (rows[x] - i) * inverse[i, j] ** 2 > least * inverse[-1, j]
-                    if knowledge.shape[1] > 0:
-                        role = knowledge[ROLES, x, y]
-                        plausible = (plausible and role != FORBIDDEN) or role == REQUIRED
-                    if plausible:
-                        before[end] = y
-                        end += 1
-                before[0], before[1] = x, end - 2
-            for j in range(i + 1):
-                inverse[-1, j] += inverse[i, j] ** 2
+            for q in range(starts[x], starts[x + 1]):
+                if plausible[q]:
+                    before[end] = q - starts[x]
+                    end += 1
+            before[1] = end - 2
         else:
+            for t in range(counts[x]):
+                before[end] = all_parents[x, t]
+                end += 1
+        if task >= REINSERT:
             _shift(order, place, at, to)
-            for j in range(min(at, to), max(at, to) + 1):
-                y = order[j]
-                if y == x:
-                    affected = True
-                elif to > at:
-                    affected = _place_of_parent(all_parents[y], counts[y], x) >= 0
+            low, high = min(at, to), max(at, to)
+            for q in range(starts[x], starts[x + 1]):
+                y = lists[q]
+                if y == x or not low <= place[y] <= high:
+                    continue
+                mine, own = starts[y] + mirror[q], starts[y] + owns[y]
+                if to > at:
+                    affected = _place_of_parent(all_parents[y], counts[y], mirror[q]) >= 0
                 else:
                     affected = False
-                    if variances[y, x] > TINY:
-                        share = covariances[y, x] * covariances[y, x] / variances[y, x]
-                        gain = rows[y] * math.log(max(variances[y, y] - share, TINY) / variances[y, y]) + price
+                    if variances[mine] > TINY:
+                        share = covariances[mine] * covariances[mine] / variances[mine]
+                        gain = rows[y] * math.log(max(variances[own] - share, TINY) / variances[own]) + price
                         affected = gain < -WORTH
                 if affected:
                     before[end], before[end + 1] = y, counts[y]
@@ -287,7 +345,7 @@ def refine(task, items, inverse, price, state, work):
                 if task == RENEW:
                     m, score = choose_parents(state, price, y, place[y], NOBODY, NONE, parents, fit, m, work)
                 if undo:
-                    score = rows[y] * math.log(fit[VARIANCES, y]) + price * m
+                    score = rows[y] * math.log(fit[VARIANCES, owns[y]]) + price * m
                 else:
                     m, score = choose_parents(state, price, y, place[y], NOBODY, limits[y], parents, fit, m, work)
                 change -= scores[y]
@@ -297,9 +355,10 @@ def refine(task, items, inverse, price, state, work):
                         all_parents[y, t] = parents[t]
                     counts[y] = m
                     scores[y] = score
-                    for q in range(p):
-                        variances[y, q] = fit[VARIANCES, q]
-                        covariances[y, q] = fit[COVARIANCES, q]
+                    first = starts[y]
+                    for q in range(starts[y + 1] - first):
+                        variances[first + q] = fit[VARIANCES, q]
+                        covariances[first + q] = fit[COVARIANCES, q]
                     if task == RENEW:
                         stale[y] = 1
                         changed += 1
@@ -314,14 +373,22 @@ def refine(task, items, inverse, price, state, work):
             e = 0
             while e < end:
                 y, count = before[e], before[e + 1]
+                first, own = starts[y], starts[y] + owns[y]
+                same = count == counts[y]
                 for t in range(count):
-                    stale[before[e + 2 + t]] = 1
+                    if same and _place_of_parent(all_parents[y], count, before[e + 2 + t]) < 0:
+                        same = False
+                if same:
+                    e += 2 + count
+                    continue
+                for t in range(count):
+                    stale[lists[first + before[e + 2 + t]]] = 1
                 for t in range(counts[y]):
-                    stale[all_parents[y, t]] = 1
-                for q in range(p):
+                    stale[lists[first + all_parents[y, t]]] = 1
+                for q in range(first, starts[y + 1]):
                     # True of y itself, too.
-                    if rows[y] * covariances[y, q] ** 2 > NOTICEABLE * variances[y, y] * variances[y, q]:
-                        stale[q] = 1
-                operations[0] += p
+                    if rows[y] * covariances[q] ** 2 > NOTICEABLE * variances[own] * variances[q]:
+                        stale[lists[q]] = 1
+                operations[0] += starts[y + 1] - first
                 e += 2 + count
     return changed, total

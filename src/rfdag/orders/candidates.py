@@ -1,0 +1,133 @@
+"""Which variables can be parents of which: all others, or those for which there is some evidence.
+
+A local search compares a variable with its candidates again and again. Of a hundred variables or more, most are never
+parents of it in any order worth a look. Candidates are its family in a DAG whose parents were chosen among all
+variables, and those with which its correlations are strongest; neither suffices alone. A true parent may be nearly
+uncorrelated with its child, given all others or not, where effects cancel, and a family lacks what another order needs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import coo_array, csr_array
+
+from rfdag.orders import tuning
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+ROWS_AT_ONCE = 256
+"""Rows of a matrix that are ranked at a time, so that the copies are small."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """For each variable a list: the variables that can be its parents, and the variable itself, ascending.
+
+    Being candidates is mutual. The list of y reaches from ``starts[y]`` to ``starts[y + 1]`` in the two rows of
+    ``lists``: the variables, and the number that y has in the list of each.
+
+    >>> Candidates.all(3).lists[0].reshape(3, 3)
+    array([[0, 1, 2],
+           [0, 1, 2],
+           [0, 1, 2]])
+    >>> some = Candidates.among(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], bool))
+    >>> some.starts, some.lists[0]
+    (array([0, 2, 5, 7]), array([0, 1, 0, 1, 2, 1, 2]))
+    >>> some.lists[1], some.own
+    (array([0, 0, 1, 1, 0, 2, 1]), array([0, 1, 1]))
+    """
+
+    starts: Integers
+    lists: Integers
+
+    @classmethod
+    def all(cls, p: int) -> Self:
+        """Return lists in which every variable has all others."""
+        numbers = np.arange(p)
+        return cls(p * np.arange(p + 1), np.stack([np.tile(numbers, p), np.repeat(numbers, p)]))
+
+    @classmethod
+    def among(cls, pairs: NDArray[np.bool_] | csr_array) -> Self:
+        """Return lists of the pairs that are marked at least once, in a full matrix or a sparse one."""
+        marked = coo_array(pairs)
+        p = marked.shape[0]
+        itself = np.arange(p)
+        owners, others = marked.row.astype(np.int64), marked.col.astype(np.int64)
+        rows, columns = np.concatenate([owners, others, itself]), np.concatenate([others, owners, itself])
+        graph = csr_array((np.ones(len(rows), np.int64), (rows, columns)), shape=(p, p))
+        graph.sum_duplicates()
+        starts = graph.indptr.astype(np.int64)
+        # The number of each variable in the list; transposed, that of the owner in the list of each variable.
+        graph.data = np.arange(graph.nnz) - np.repeat(starts[:-1], np.diff(starts))
+        mirror = graph.T.tocsr()
+        mirror.sort_indices()
+        return cls(starts, np.stack([graph.indices.astype(np.int64), mirror.data]))
+
+    def with_pairs(self, pairs: csr_array) -> Self:
+        """Return lists that have these pairs of variables, too."""
+        if self.complete or not pairs.nnz:
+            return self
+        places = np.ones(len(self.owners), bool), (self.owners, self.lists[0])
+        return type(self).among(pairs + csr_array(places, shape=pairs.shape))
+
+    @cached_property
+    def owners(self) -> Integers:
+        """The variable that each place of the lists belongs to."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    @cached_property
+    def own(self) -> Integers:
+        """For each variable its number in its own list."""
+        return self.lists[1, self.lists[0] == self.owners]
+
+    @cached_property
+    def complete(self) -> bool:
+        """Whether every variable is a candidate for every other."""
+        p = len(self.starts) - 1
+        return bool(self.starts[-1] == p * p)
+
+    @cached_property
+    def widest(self) -> int:
+        """The length of the longest list."""
+        return int(np.diff(self.starts).max())
+
+    def of(self, y: int) -> Integers:
+        """Return the list of a variable."""
+        return self.lists[0, self.starts[y] : self.starts[y + 1]]
+
+
+def families(dag: ArrayLike) -> csr_array:
+    """Mark the pairs of variables that are adjacent in a DAG, or have a child in common.
+
+    >>> families([[0, 0, 1], [0, 0, 1], [0, 0, 0]]).toarray().astype(int)
+    array([[1, 1, 1],
+           [1, 1, 1],
+           [1, 1, 0]])
+    """
+    edges = csr_array(np.asarray(dag, np.int64))
+    return csr_array((edges + edges.T + edges @ edges.T).astype(bool))
+
+
+def strongest(correlation: Floats, partial: Floats) -> csr_array:
+    """Mark for each variable those with which its correlations, and its partial correlations, are largest."""
+    by_correlation = _largest(correlation, tuning.CANDIDATES_BY_CORRELATION)
+    return csr_array(by_correlation + _largest(partial, tuning.CANDIDATES_BY_PARTIAL_CORRELATION))
+
+
+def _largest(matrix: Floats, count: int) -> csr_array:
+    """Mark the entries of largest size in each row of a square matrix, besides the diagonal."""
+    p = len(matrix)
+    count = min(count, p - 1)
+    chosen = np.empty((p, count), np.int64)
+    for first in range(0, p, ROWS_AT_ONCE):
+        sizes = np.abs(matrix[first : first + ROWS_AT_ONCE])
+        sizes[np.arange(len(sizes)), np.arange(first, first + len(sizes))] = -1.0
+        chosen[first : first + len(sizes)] = np.argpartition(sizes, p - count, axis=1)[:, p - count :]
+    rows = np.repeat(np.arange(p), count)
+    return csr_array((np.ones(p * count, bool), (rows, chosen.ravel())), shape=(p, p))

@@ -1,0 +1,75 @@
+"""Which predecessors may be parents of a variable, by its regression on all of them.
+
+Growing parents from nothing misses those that show only beside others; where most predecessors are parents, leaving out
+what the full regression finds needless does better.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+
+from rfdag.orders import tuning
+from rfdag.orders.kernels.fits import TINY
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+def least_z2(predecessors: int) -> float:
+    """Return z² from which one of so many predecessors may be a parent.
+
+    >>> least_z2(10), round(least_z2(1000), 1)
+    (4.0, 7.9)
+    """
+    return tuning.PLAUSIBLE_Z2 + tuning.PLAUSIBLE_Z2_PER_EFOLD * max(math.log(max(predecessors, 1) / 100), 0.0)
+
+
+def along(correlation: Floats, order: Integers, rows: Floats) -> tuple[NDArray[np.bool_], int]:
+    """Return whether x may be a parent of y, for all variables [y, x], and how many in the order this is known of.
+
+    With L⁻¹ of the correlations along the order, predecessor j of the i-th variable has z² = (n − i) (L⁻¹)_ij² /
+    Σ_k<i (L⁻¹)_kj². It is known of those before the first that depends on its predecessors.
+    """
+    inverse = _inverse_factor(correlation[np.ix_(order, order)])
+    solid = len(inverse)
+    squares = np.tril(inverse) ** 2
+    sums = np.cumsum(squares, axis=0) - squares
+    least = np.array([least_z2(i) for i in range(solid)])
+    before = order[:solid]
+    places = np.arange(solid)
+    may_be = (rows[before] - places)[:, None] * squares > least[:, None] * sums
+    found = np.zeros((len(order), len(order)), bool)
+    found[np.ix_(before, before)] = may_be & (places[:, None] > places)
+    return found, solid
+
+
+def among(correlation: Floats, y: int, predecessors: Integers, n_samples: float) -> NDArray[np.bool_] | None:
+    """Return which of the predecessors may be parents of y; None where they depend on each other.
+
+    With Θ the inverse of the correlations of them all, a predecessor j has z² = (n − m) s / (Θ_jj − s) with
+    s = Θ_jy² / Θ_yy.
+    """
+    chosen = np.append(predecessors, y)
+    lower, failed = lapack.dpotrf(correlation[np.ix_(chosen, chosen)], lower=1)
+    if failed or np.diag(lower).min() ** 2 < TINY:
+        return None
+    inverse, _ = lapack.dpotri(lower, lower=1)
+    shares = inverse[-1, :-1] ** 2 / inverse[-1, -1]
+    m = len(predecessors)
+    plausible: NDArray[np.bool_] = (n_samples - m) * shares > least_z2(m) * (np.diag(inverse)[:-1] - shares)
+    return plausible
+
+
+def _inverse_factor(correlation: Floats) -> Floats:
+    """Return L⁻¹ with L Lᵀ = correlation, of as many leading variables as do not depend on those before them."""
+    lower, stopped = lapack.dpotrf(correlation, lower=1, overwrite_a=0)
+    solid = stopped - 1 if stopped > 0 else len(correlation)
+    dependent = np.flatnonzero(np.diag(lower)[:solid] ** 2 < TINY)
+    if len(dependent):
+        solid = int(dependent[0])
+    inverse: Floats = lapack.dtrtri(np.asfortranarray(lower[:solid, :solid]), lower=1, overwrite_c=1)[0]
+    return inverse
