@@ -3,7 +3,9 @@
     python benchmarks/restarts.py [--graphs 20] [--seed 3000] [--limit 120] [--workloads scale-free2-p100-n1000]
 
 FLOP lives in the environment that `make peers` makes. Every cell is kept in benchmarks/results/restarts.jsonl, so that
-an interrupted run goes on from there. Writes benchmarks/results/restarts.csv and its section of docs/accuracy.md.
+an interrupted run goes on from there; delete the cells of FLOP to time both in one run. With OMP_NUM_THREADS=1 every
+contender keeps to one thread, so that two runs of different workloads can go side by side. Writes
+benchmarks/results/restarts.csv and its section of docs/accuracy.md.
 
 BICs are all at λ = 2 and γ = 0. The default raises γ where the weakest edges look like noise, which makes this BIC
 worse and the graph better; so the BIC compared is that of the same search at γ = 0 (`rfdag-gamma-0`).
@@ -78,8 +80,8 @@ def row_of(name: str, cells: Sequence[Cell]) -> Row:
         "SHD": average(OURS, "shd"),
         "SHD, FLOP 20": average(PEER, "shd"),
         "F1 − FLOP 20": round(average(OURS, "f1") - average(PEER, "f1"), 4),
-        "time / FLOP 0": round(seconds(OURS) / seconds(QUICK), 3),
-        "time / FLOP 20": round(seconds(OURS) / seconds(PEER), 3),
+        "seconds": round(seconds(OURS), 2),
+        "time / FLOP 0": round(seconds(OURS) / seconds(QUICK), 2),
     }
 
 
