@@ -9,11 +9,13 @@ from reference import local_bic
 from rfdag.evidence.local import SharedMoments
 from rfdag.evidence.moments import Moments
 from rfdag.knowledge import Knowledge
-from rfdag.orders import plausible, tuning
-from rfdag.orders.candidates import Candidates, families, strongest
+from rfdag.methods import judged
+from rfdag.orders import plausible, portfolio, tuning
+from rfdag.orders.candidates import Candidates, blankets, strongest
 from rfdag.orders.narrowing import narrowed, reconsidered
 from rfdag.orders.reinsertion import descend
 from rfdag.orders.scores import ScoredOrder, price_of_edge
+from rfdag.runtime.deadline import OutOfTime
 from rfdag.simulate import linear_sem, random_dag, sample, scale_free_dag
 
 
@@ -99,7 +101,7 @@ def test_a_search_among_few_scores_as_least_squares_do(seed, knowing):
 
 
 def test_lists_that_lack_one_pair_find_the_order_of_all():
-    """The general lists and the quick road for all variables take the same steps."""
+    """The general lists and the shortcut for lists of all variables take the same steps."""
     rows = rows_of(20)
     correlation = np.corrcoef(rows.T)
     weakest = np.unravel_index(np.abs(correlation).argmin(), correlation.shape)
@@ -143,7 +145,7 @@ def test_missing_candidates_are_found_again():
     assert better.total < poor.total
     assert better.total == pytest.approx(ScoredOrder(moments, start).total, abs=1e-6)
     np.testing.assert_array_equal(better.order, start)
-    assert (families(better.dag).toarray() <= matrix_of(better.candidates)).all()
+    assert (blankets(better.dag).toarray() <= matrix_of(better.candidates)).all()
     descend(better, np.random.default_rng(1))
     full = ScoredOrder(moments, start)
     assert reconsidered(full) is None
@@ -156,21 +158,70 @@ def matrix_of(candidates):
     ).toarray()
 
 
-def test_narrowing_keeps_order_parents_and_count():
-    rows = rows_of(30)
-    moments = Moments.from_data(rows)
+def few_candidates(monkeypatch, by_correlation, by_partial):
+    monkeypatch.setattr(tuning, "CANDIDATES_BY_CORRELATION", by_correlation)
+    monkeypatch.setattr(tuning, "CANDIDATES_BY_PARTIAL_CORRELATION", by_partial)
+    monkeypatch.setattr(tuning, "LEAST_P_FOR_FEWER_CANDIDATES", 0)
+
+
+def test_narrowing_keeps_order_parents_and_count(monkeypatch):
+    few_candidates(monkeypatch, 2, 3)
+    moments = Moments.from_data(rows_of(30))
     full = ScoredOrder(SharedMoments(moments.correlation, 300), np.random.default_rng(3).permutation(30))
-    few = narrowed(full, strongest(moments.correlation[:, :], moments.partial_correlations()))
-    assert few.operations > full.operations
+    few = narrowed(full, strongest(moments.correlation, moments.partial_correlations()))
+    assert not few.candidates.complete
+    assert few.operations == full.operations + few.own_operations > full.operations
+    assert few.copy().operations == 0
     np.testing.assert_array_equal(few.order, full.order)
+    assert (blankets(full.dag).toarray() <= matrix_of(few.candidates)).all()
     assert few.total <= full.total + 1e-9
+    dearer = few.at_price(4.0, 0.0)
+    assert dearer.edges < few.edges
+    np.testing.assert_array_equal(dearer.candidates.lists, few.candidates.lists)
+
+
+@pytest.mark.parametrize("options", [{}, {"knowledge": {"required": [(3, 7)], "forbidden": [(1, 2), (2, 1)]}}])
+def test_fewer_candidates_give_one_answer_for_any_number_of_threads(monkeypatch, options):
+    few_candidates(monkeypatch, 3, 6)
+    narrowings = []
+    narrow = portfolio.narrowed
+    monkeypatch.setattr(portfolio, "narrowed", lambda *args: narrowings.append(narrow(*args)) or narrowings[-1])
+    first, second = (rfdag.learn(rows_of(60, 600), n_jobs=threads, **options) for threads in (1, 2))
+    assert len(narrowings) >= 6
+    assert not any(each.candidates.complete for each in narrowings)
+    assert first.order == second.order
+    assert first.score == second.score
+    if options:
+        assert first.dag[3, 7]
+        assert not first.dag[1, 2]
+        assert not first.dag[2, 1]
+
+
+def test_a_deadline_ends_a_search_with_fewer_candidates(monkeypatch):
+    """Out of time before parents are looked at once more, the order found until then is returned."""
+    few_candidates(monkeypatch, 3, 6)
+
+    def late(scored, check):
+        raise OutOfTime
+
+    monkeypatch.setattr(judged, "reconsidered", late)
+    result = rfdag.learn(rows_of(60, 600))
+    assert sorted(result.order) == list(range(60))
+    assert len(result.edges) > 60
+
+
+def test_a_descent_without_renewing_settles_nothing():
+    scored = ScoredOrder(SharedMoments(np.eye(6), 100), np.arange(6))
+    assert descend(scored, np.random.default_rng(1), renewing=False) == 0
+    assert not scored.settled
+    descend(scored, np.random.default_rng(1))
+    assert scored.settled
 
 
 @pytest.mark.parametrize("size", [{}, {"m": 2}])
 def test_learn_with_fewer_candidates_is_as_good(monkeypatch, size):
     """The whole search, with few candidates in place of all: the BIC is the same or nearly so."""
-    for name, count in (("CANDIDATES_BY_CORRELATION", 4), ("CANDIDATES_BY_PARTIAL_CORRELATION", 8)):
-        monkeypatch.setattr(tuning, name, count)
+    few_candidates(monkeypatch, 4, 8)
     gaps = []
     for seed in (11, 21, 31):
         rows = rows_of(60, 600, seed, **size)

@@ -40,7 +40,7 @@ class LocalMoments(Protocol):
 class GroupedMoments(LocalMoments, Protocol):
     """Local moments in few matrices: groups of variables share one, over all variables as candidates.
 
-    The search over orders compares each variable with all others at every step and reads these matrices directly.
+    The search over orders compares each variable with many others at every step and reads these matrices directly.
     """
 
     @property

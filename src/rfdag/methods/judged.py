@@ -197,7 +197,7 @@ class Refinable(Judged):
         default="auto",
         meaning=(
             "How often refinement is repeated from the best order with some edges reversed. A number is exactly "
-            'so many times. "auto" goes on until several in a row have brought nothing: 20, fewer the longer '
+            'so many times. "auto" goes on until several in a row have brought nothing: 50, fewer the longer '
             'each takes, none on large dense graphs. So a small number makes the search shorter than "auto" '
             "does; on few variables 1000 cost little."
         ),

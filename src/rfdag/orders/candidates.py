@@ -1,15 +1,16 @@
 """Which variables can be parents of which: all others, or those for which there is some evidence.
 
 A local search compares a variable with its candidates again and again. Of a hundred variables or more, most are never
-parents of it in any order worth a look. Candidates are its family in a DAG whose parents were chosen among all
+parents of it in any order worth a look. Candidates are its Markov blanket in a DAG whose parents were chosen among all
 variables, and those with which its correlations are strongest; neither suffices alone. A true parent may be nearly
-uncorrelated with its child, given all others or not, where effects cancel, and a family lacks what another order needs.
+uncorrelated with its child, given all others or not, where effects cancel, and the blanket in one order lacks what
+another order needs.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Self
 
 import numpy as np
@@ -46,18 +47,21 @@ class Candidates:
     starts: Integers
     lists: Integers
 
-    @classmethod
-    def all(cls, p: int) -> Self:
-        """Return lists in which every variable has all others."""
-        numbers = np.arange(p)
-        return cls(p * np.arange(p + 1), np.stack([np.tile(numbers, p), np.repeat(numbers, p)]))
+    @staticmethod
+    @lru_cache(maxsize=1)
+    def all(p: int) -> Candidates:
+        """Return lists in which every variable has all others; the last ones are remembered, since many orders ask."""
+        numbers = np.arange(p, dtype=np.int64)
+        lists = np.empty((2, p, p), np.int64)
+        lists[0], lists[1] = numbers, numbers[:, None]
+        return Candidates(p * np.arange(p + 1, dtype=np.int64), lists.reshape(2, p * p))
 
     @classmethod
     def among(cls, pairs: NDArray[np.bool_] | csr_array) -> Self:
         """Return lists of the pairs that are marked at least once, in a full matrix or a sparse one."""
         marked = coo_array(pairs)
         p = marked.shape[0]
-        itself = np.arange(p)
+        itself = np.arange(p, dtype=np.int64)
         owners, others = marked.row.astype(np.int64), marked.col.astype(np.int64)
         rows, columns = np.concatenate([owners, others, itself]), np.concatenate([others, owners, itself])
         graph = csr_array((np.ones(len(rows), np.int64), (rows, columns)), shape=(p, p))
@@ -84,6 +88,8 @@ class Candidates:
     @cached_property
     def own(self) -> Integers:
         """For each variable its number in its own list."""
+        if self.complete:
+            return np.arange(len(self.starts) - 1, dtype=np.int64)
         return self.lists[1, self.lists[0] == self.owners]
 
     @cached_property
@@ -102,15 +108,15 @@ class Candidates:
         return self.lists[0, self.starts[y] : self.starts[y + 1]]
 
 
-def families(dag: ArrayLike) -> csr_array:
+def blankets(dag: ArrayLike) -> csr_array:
     """Mark the pairs of variables that are adjacent in a DAG, or have a child in common.
 
-    >>> families([[0, 0, 1], [0, 0, 1], [0, 0, 0]]).toarray().astype(int)
+    >>> blankets([[0, 0, 1], [0, 0, 1], [0, 0, 0]]).toarray().astype(int)
     array([[1, 1, 1],
            [1, 1, 1],
            [1, 1, 0]])
     """
-    edges = csr_array(np.asarray(dag, np.int64))
+    edges = csr_array(dag).astype(np.int64)
     return csr_array((edges + edges.T + edges @ edges.T).astype(bool))
 
 

@@ -74,5 +74,6 @@ POWER_OF_THREADS = 0.8
 MATRICES_OF_ELIMINATION = 6
 """p × p doubles beside a beam: factor, partial correlations, the engine's copy and room to work in. Counted."""
 
-MATRICES_OF_SCORED_ORDER = 10
-"""p × p doubles of an order with its parents and scores (nine), and the correlation behind it. Counted."""
+MATRICES_OF_SCORED_ORDER = 14
+"""p × p doubles of an order with its parents and scores (seven), of the lists of all candidates (two), of regressions
+along the order (four), and of the correlation behind it. Counted."""

@@ -34,16 +34,15 @@ def along(correlation: Floats, order: Integers, rows: Floats) -> tuple[NDArray[n
     With L⁻¹ of the correlations along the order, predecessor j of the i-th variable has z² = (n − i) (L⁻¹)_ij² /
     Σ_k<i (L⁻¹)_kj². It is known of those before the first that depends on its predecessors.
     """
-    inverse = _inverse_factor(correlation[np.ix_(order, order)])
-    solid = len(inverse)
-    squares = np.tril(inverse) ** 2
-    sums = np.cumsum(squares, axis=0) - squares
-    least = np.array([least_z2(i) for i in range(solid)])
+    squares = _inverse_factor(correlation[np.ix_(order, order)])
+    solid = len(squares)
+    np.square(squares, out=squares)
+    sums = np.cumsum(squares, axis=0)
+    sums -= squares
     before = order[:solid]
-    places = np.arange(solid)
-    may_be = (rows[before] - places)[:, None] * squares > least[:, None] * sums
     found = np.zeros((len(order), len(order)), bool)
-    found[np.ix_(before, before)] = may_be & (places[:, None] > places)
+    for i in range(1, solid):
+        found[before[i], before[:i]] = (rows[before[i]] - i) * squares[i, :i] > least_z2(i) * sums[i, :i]
     return found, solid
 
 

@@ -146,11 +146,11 @@ def search_orders(
     lazy = sparse and may_be_lazy(p, refine) if rescoring == "auto" else rescoring == "lazy"
     stepwise = not (sparse or lazy) and p <= tuning.LARGEST_P_FOR_STEPWISE
     on_gpu = device == "cuda" and not stepwise
-    host = partial if device == "cpu" else cupy().asnumpy(partial)
+    host = functools.partial(_on_host, partial, device)
     if stepwise:
         settings = tuning.STEPWISE_SETTINGS
         # There is no such beam for the GPU, and answers must not depend on the device.
-        partial = host
+        partial = host()
     first = first_width(p, stepwise=stepwise) if width == "auto" else width
     if on_gpu:
         require_memory(p, first, bytes_of_states)
@@ -169,7 +169,7 @@ def search_orders(
         refine_each=refine and (sparse or (stepwise and p <= tuning.SMALL_P)),
         on_gpu=on_gpu,
         constraints=constraints,
-        strongest=strongest(moments.matrices[0], host) if sparse and p >= tuning.LEAST_P_FOR_FEWER_CANDIDATES else None,
+        strongest=_strongest(moments, host()) if refine and sparse and p >= tuning.LEAST_P_FOR_FEWER_CANDIDATES else None,
     )
     # A search without refinement must be quick; only dense graphs need wide beams for an answer.
     widening = width == "auto" and (refine or not sparse)
@@ -340,7 +340,7 @@ class _Portfolio:
         with suppress(OutOfTime):
             for other in orders[1 : tuning.ORDERS_SCORED_PER_BEAM]:
                 scored = min(scored, self._task.scored(other, self._patient.require), key=_total)
-            if self._task.refine_each and self._task.strongest is not None:
+            if self._task.strongest is not None:
                 scored = narrowed(scored, self._task.strongest, self._patient.require)
         trial = _Trial(setting, scored.order.copy(), _total(scored), scored)
         self.finished.append(trial)
@@ -373,6 +373,17 @@ def _next_round(beams: _Round, found: list[_Trial], task: _Task) -> _Round | Non
 def _total(scored: ScoredOrder) -> float:
     # Orders of one equivalence class differ by rounding alone, which must not decide.
     return round(scored.total, 6)
+
+
+def _on_host(partial: Floats, device: str) -> Floats:
+    on_host: Floats = partial if device == "cpu" else cupy().asnumpy(partial)
+    return on_host
+
+
+def _strongest(moments: GroupedMoments, partial: Floats) -> csr_array:
+    """Return the pairs with the strongest evidence, for each variable in its own moments."""
+    several = len(moments.matrices) > 1
+    return strongest(moments.matrices[moments.which, np.arange(len(partial))] if several else moments.matrices[0], partial)
 
 
 def _fits_on_gpu(p: int, width: int) -> bool:

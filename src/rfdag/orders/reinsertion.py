@@ -14,6 +14,9 @@ from rfdag.runtime.deadline import Deadline, OutOfTime
 ROUNDING = 1e-9
 """Share of a score below which a difference is rounding."""
 
+IMPROVED = 1e-6
+"""Fall of a score that is more than rounding, if columns are far from dependent."""
+
 
 def descend(
     scored: ScoredOrder,
@@ -27,7 +30,8 @@ def descend(
     """Reinsert variables, in random order, and renew their parents, until nothing improves; return the number of moves.
 
     Only variables whose neighbourhood has changed are looked at again. A ``thorough`` descent ends with a sweep over
-    all of them; without, that sweep is left out. Without ``renewing``, parents change only where variables move.
+    all of them; without, that sweep is left out. Without ``renewing``, parents change only where variables move, and
+    there is no such sweep either.
     """
     deadline = deadline or Deadline()
     p = len(scored.order)
@@ -49,8 +53,8 @@ def descend(
         except OutOfTime:
             return moves
         if not moved and not renewed:
-            scored.settled = len(waiting) == p
-            if not thorough:
+            scored.settled = renewing and len(waiting) == p
+            if not (thorough and renewing):
                 break
             scored.mark_all_stale()
         elif scored.total < least - ROUNDING * abs(scored.total):

@@ -13,14 +13,10 @@ from typing import Literal
 import numpy as np
 
 from rfdag.orders import tuning
-from rfdag.orders.reinsertion import descend
+from rfdag.orders.reinsertion import IMPROVED, descend
 from rfdag.orders.rivals import Rivals
 from rfdag.orders.scores import ScoredOrder
 from rfdag.runtime.deadline import Deadline
-
-IMPROVED = 1e-6
-"""Fall of a score that is more than rounding."""
-
 
 def iterate(
     best: ScoredOrder,
@@ -85,7 +81,7 @@ class _Restarts:
         self.best, self.deadline = best, deadline
         self._rivals = rivals
         rivals.offer(best)
-        self._expected = float(max(best.operations, 1))
+        self._expected = float(max(best.own_operations, 1))
         share = tuning.RESTART_SHARE * min(1.0, tuning.LARGEST_P_FOR_FULL_SHARE / len(best.order))
         self._budget = max(share * max(operations, best.operations), tuning.LEAST_RESTART_OPERATIONS)
         self._spent = 0

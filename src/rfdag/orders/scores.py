@@ -79,7 +79,8 @@ class ScoredOrder:
         self.moments = moments
         candidates = Candidates.all(p) if candidates is None else candidates
         for edges in (parents, None if constraints is None else constraints.required):
-            candidates = candidates if edges is None else candidates.with_pairs(csr_array(edges))
+            if edges is not None and not candidates.complete:
+                candidates = candidates.with_pairs(csr_array(edges))
         self.candidates = candidates
         self.constraints = constraints
         self.n_samples = moments.n_samples
@@ -105,7 +106,8 @@ class ScoredOrder:
         places[fits.LIMIT] = self.most_parents
         places[fits.OWN] = candidates.own
         self._state.values[fits.ROWS] = [moments.rows(y) for y in range(p)]
-        self._work = _workspace(p, room, candidates.widest)
+        self._work = _workspace(room, candidates.widest)
+        self._inherited = 0
         for child in range(p) if constraints is not None or parents is not None else ():
             given = _first_parents(child, parents, constraints)[: self.most_parents[child]]
             self._state.parents[child, : len(given)] = np.searchsorted(candidates.of(child), given)
@@ -127,6 +129,11 @@ class ScoredOrder:
     @property
     def operations(self) -> int:
         """The number of multiplications of the searches on this order so far; those of a copy are counted anew."""
+        return self._inherited + self.own_operations
+
+    @property
+    def own_operations(self) -> int:
+        """The same without those that were made with other candidates."""
         return int(self._work.operations[0])
 
     @property
@@ -201,7 +208,8 @@ class ScoredOrder:
             values=state.values.copy(),
             left=state.left.copy(),
         )
-        twin._work = _workspace(len(self.order), state.parents.shape[1] - 1, self.candidates.widest)
+        twin._work = _workspace(state.parents.shape[1] - 1, self.candidates.widest)
+        twin._inherited = 0
         return twin
 
     def at_price(self, penalty: float, gamma: float, check: Callable[[], None] = lambda: None) -> ScoredOrder:
@@ -213,7 +221,7 @@ class ScoredOrder:
         other = ScoredOrder(
             self.moments, self.order, self.penalty, self.gamma, self.dag, self.constraints, check, candidates
         )
-        other._work.operations[0] += self.operations
+        other._inherited = self.operations
         return other
 
     def reinsert(self, variable: int) -> float:
@@ -260,6 +268,8 @@ class ScoredOrder:
         if self.constraints is not None:
             roles = self._state.knowledge[fits.ROLES]
             found = (found & (roles != FORBIDDEN)) | ((roles == REQUIRED) & (places[:, None] > places))
+        if self.candidates.complete:
+            return found.ravel(), known
         return found[self.candidates.owners, self.candidates.lists[0]], known
 
     def _plausible_among(self, variables: Integers) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -380,7 +390,7 @@ def _first_parents(child: int, parents: NDArray[np.int8] | None, constraints: Co
     return np.concatenate([required, others[~np.isin(others, required)]])
 
 
-def _workspace(p: int, most: int, widest: int) -> fits.Work:
+def _workspace(most: int, widest: int) -> fits.Work:
     room = most + 2
     return fits.Work(
         fits=np.empty((2, fits.BASIS + room, widest)),

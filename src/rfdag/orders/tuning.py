@@ -169,8 +169,8 @@ LEAST_P_FOR_FEWER_CANDIDATES = 1000
 """
 
 CANDIDATES_BY_PARTIAL_CORRELATION = 32
-"""Candidates for each variable by partial correlations, beside its family. Chosen on seeds 77 and 78, p = 500 and 2000:
-16 and 64 differ by less than other restarts do. Without the family the BIC is 3000 to 11 000 above."""
+"""Candidates for each variable by partial correlations, beside its Markov blanket. Chosen on seeds 77 and 78, p = 500
+and 2000: 16 and 64 differ by less than other restarts do. Without the blanket the BIC is 12 000 and 13 000 above."""
 
 CANDIDATES_BY_CORRELATION = 16
 """The same by correlations. Chosen with `CANDIDATES_BY_PARTIAL_CORRELATION`."""
@@ -219,10 +219,10 @@ RESTARTS_IN_ALL = 2.0
 Chosen with `LARGEST_P_FOR_FULL_SHARE`."""
 
 LARGEST_P_FOR_FULL_SHARE = 400
-"""Number of variables above which the share falls as 1 / p: there each restart takes long, and gains little. Chosen on
-four graphs of seeds 77 and 78 with p = 1000, n = 2000, degree 8 or scale-free: a fall from 200 on takes 10 s and ends
-at a BIC 120 and 760 above that of a search with all candidates (11 and 29 s), one from 1000 on 20 s, 400 below and 80
-above."""
+"""Number of variables above which the share falls as 1 / p: there each restart takes long, and gains little. Chosen
+between two values tried on four graphs of seeds 77 and 78 with p = 1000, n = 2000. With 200, learning takes 10 s, and
+the BIC is 120 (degree 8) and 760 (scale-free) above that of a search with all candidates, which takes 11 and 29 s; with
+1000 it takes 20 s, and is 400 below and 80 above."""
 
 LEAST_RESTART_OPERATIONS = 6e7
 """Operations that restarts may take in vain in any case: less than a tenth of a second. Chosen by time."""

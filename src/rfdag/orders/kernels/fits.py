@@ -5,7 +5,8 @@ Every variable y is scored in moments of its own: a correlation matrix ``C`` and
 
 Only the candidates of y can be its parents (`rfdag.orders.candidates`). Its list holds them and y itself, ascending;
 parents, fits and what is left of variances are numbered along this list. If x is a candidate of y, y is one of x, and
-the mirror tells where each stands in the list of the other. A list of all variables is the same as none, and quicker.
+the mirror tells where each stands in the list of the other. Where a list holds all variables, numbers along it are the
+variables themselves, and loops read arrays directly.
 
 A fit of y on parents P is a Gram–Schmidt basis of P, one row per parent: row t holds the covariance of every variable
 of the list with the t-th basis vector. From the rows come two vectors,

@@ -93,7 +93,8 @@ def best_place_before(state, price, x, work):
     """Return (gain, position) of the best place towards the sources.
 
     There x loses each variable it passes as a parent, and may become one of its parents. What x itself loses never
-    comes back, so the way ends where the variables still to pass cannot make up for it.
+    comes back, so the way ends where the variables still to pass would not make up for it by taking x as a parent; what
+    they could save by dropping others is not counted.
     """
     order, place, counts, limits, which, owns = (
         state.places[ORDER],
@@ -126,7 +127,7 @@ def best_place_before(state, price, x, work):
             first -= 1
     listed = list_of(state, x)
     passed = _candidates_within(state, x, first, at, way)
-    # What the first j could gain; by the parents they would then drop, a little more.
+    # What those up to the j-th gain by taking x as a parent.
     hope = work.path
     total = 0.0
     for j in range(passed):
