@@ -14,7 +14,8 @@ from rfdag.evidence.local import SharedMoments
 from rfdag.knowledge import Knowledge
 from rfdag.orders import branching, tuning
 from rfdag.orders.exact import Problem, best_dag
-from rfdag.orders.scores import ScoredOrder, most_parents, price_of_edge
+from rfdag.orders.limits import most_parents
+from rfdag.orders.scores import ScoredOrder, price_of_edge
 from rfdag.simulate import linear_sem, random_dag, sample
 
 

@@ -10,8 +10,9 @@ from rfdag.evidence.local import SharedMoments
 from rfdag.knowledge import Knowledge
 from rfdag.orders.exact import Problem, best_dag
 from rfdag.orders.kernels import moves
+from rfdag.orders.limits import most_parents, warning_about_cap
 from rfdag.orders.reinsertion import descend
-from rfdag.orders.scores import ScoredOrder, most_parents, price_of_edge, warning_about_cap
+from rfdag.orders.scores import ScoredOrder, price_of_edge
 from rfdag.simulate import linear_sem, random_dag, sample
 
 FIRST_TOTAL = -1041.6273414540897

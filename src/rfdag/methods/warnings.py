@@ -9,7 +9,7 @@ from rfdag.eliminate import Engine, LostPrecision
 from rfdag.errors import Message, as_columns, keyword
 from rfdag.evidence.evidence import Evidence
 from rfdag.methods.found import Found
-from rfdag.orders.scores import warning_about_cap
+from rfdag.orders.limits import warning_about_cap
 
 
 def warnings_about(evidence: Evidence, found: Found, engine: Engine, *, exhaustive: bool = False) -> tuple[str, ...]:

@@ -15,7 +15,8 @@ from rfdag.knowledge.constraints import FORBIDDEN, REQUIRED, Constraints
 from rfdag.orders import tuning
 from rfdag.orders.kernels import exact
 from rfdag.orders.kernels.fits import WORTH
-from rfdag.orders.scores import most_parents, price_of_edge
+from rfdag.orders.limits import most_parents
+from rfdag.orders.scores import price_of_edge
 from rfdag.runtime.threads import share
 
 Floats = NDArray[np.float64]

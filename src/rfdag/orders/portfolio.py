@@ -156,6 +156,7 @@ def search_orders(
         require_memory(p, first, bytes_of_states)
     else:
         require_beam(p, first)
+    narrowing = refine and sparse and p >= tuning.LEAST_P_FOR_FEWER_CANDIDATES
     task = _Task(
         partial=partial,
         moments=moments,
@@ -169,7 +170,7 @@ def search_orders(
         refine_each=refine and (sparse or (stepwise and p <= tuning.SMALL_P)),
         on_gpu=on_gpu,
         constraints=constraints,
-        strongest=_strongest(moments, host()) if refine and sparse and p >= tuning.LEAST_P_FOR_FEWER_CANDIDATES else None,
+        strongest=_strongest(moments, host()) if narrowing else None,
     )
     # A search without refinement must be quick; only dense graphs need wide beams for an answer.
     widening = width == "auto" and (refine or not sparse)
@@ -383,7 +384,9 @@ def _on_host(partial: Floats, device: str) -> Floats:
 def _strongest(moments: GroupedMoments, partial: Floats) -> csr_array:
     """Return the pairs with the strongest evidence, for each variable in its own moments."""
     several = len(moments.matrices) > 1
-    return strongest(moments.matrices[moments.which, np.arange(len(partial))] if several else moments.matrices[0], partial)
+    return strongest(
+        moments.matrices[moments.which, np.arange(len(partial))] if several else moments.matrices[0], partial
+    )
 
 
 def _fits_on_gpu(p: int, width: int) -> bool:

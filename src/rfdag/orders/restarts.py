@@ -18,6 +18,7 @@ from rfdag.orders.rivals import Rivals
 from rfdag.orders.scores import ScoredOrder
 from rfdag.runtime.deadline import Deadline
 
+
 def iterate(
     best: ScoredOrder,
     generator: np.random.Generator,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rfdag.evidence.local import LocalMoments
 from rfdag.graphs.dag import Graph, topological_order
 from rfdag.knowledge.constraints import Constraints
-from rfdag.orders.scores import most_parents
+from rfdag.orders.limits import most_parents
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
