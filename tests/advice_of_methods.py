@@ -47,7 +47,7 @@ OF_METHODS = [
         blocky(),
         {},
         ({"blocks": True},),
-        under=memory(600.0, "methods.preflight"),
+        under=memory(750.0, "methods.preflight"),
     ),
     Case(
         "methods/blocks.py",
