@@ -8,10 +8,12 @@ import rfdag
 from reference import local_bic
 from rfdag.evidence.local import SharedMoments
 from rfdag.evidence.moments import Moments
+from rfdag.graphs import moral_graph
+from rfdag.graphs.sparse import sparse_moral_graph
 from rfdag.knowledge import Knowledge
 from rfdag.methods import judged
 from rfdag.orders import plausible, portfolio, tuning
-from rfdag.orders.candidates import Candidates, blankets, strongest
+from rfdag.orders.candidates import Candidates, strongest
 from rfdag.orders.narrowing import narrowed, reconsidered
 from rfdag.orders.reinsertion import descend
 from rfdag.orders.scores import ScoredOrder, price_of_edge
@@ -50,6 +52,14 @@ def test_all_candidates_are_lists_of_all():
     np.testing.assert_array_equal(every.starts, given.starts)
     np.testing.assert_array_equal(every.lists, given.lists)
     assert every.with_pairs(some_pairs(7, 0.5, 2)) is every
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_sparse_moral_graph_is_the_moral_graph(seed):
+    dag = random_dag(15, 0.2, rng=seed)
+    marked = sparse_moral_graph(dag).toarray()
+    np.fill_diagonal(marked, False)
+    np.testing.assert_array_equal(marked, moral_graph(dag))
 
 
 def test_pairs_are_added():
@@ -145,7 +155,7 @@ def test_missing_candidates_are_found_again():
     assert better.total < poor.total
     assert better.total == pytest.approx(ScoredOrder(moments, start).total, abs=1e-6)
     np.testing.assert_array_equal(better.order, start)
-    assert (blankets(better.dag).toarray() <= matrix_of(better.candidates)).all()
+    assert (sparse_moral_graph(better.dag).toarray() <= matrix_of(better.candidates)).all()
     descend(better, np.random.default_rng(1))
     full = ScoredOrder(moments, start)
     assert reconsidered(full) is None
@@ -173,7 +183,7 @@ def test_narrowing_keeps_order_parents_and_count(monkeypatch):
     assert few.operations == full.operations + few.own_operations > full.operations
     assert few.copy().operations == 0
     np.testing.assert_array_equal(few.order, full.order)
-    assert (blankets(full.dag).toarray() <= matrix_of(few.candidates)).all()
+    assert (sparse_moral_graph(full.dag).toarray() <= matrix_of(few.candidates)).all()
     assert few.total <= full.total + 1e-9
     dearer = few.at_price(4.0, 0.0)
     assert dearer.edges < few.edges

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
 from rfdag.errors import GraphError, RfdagError
@@ -133,6 +133,20 @@ def sparse_cpdag(dag: csr_array) -> csr_array:
     result = csr_array((values, (rows, columns)), shape=dag.shape)
     result.sort_indices()
     return result
+
+
+def sparse_moral_graph(dag: ArrayLike | csr_array) -> csr_array:
+    """Return the moral graph, as `rfdag.graphs.moral_graph` does, of a DAG that is not checked.
+
+    The diagonal of a parent is marked as well.
+
+    >>> sparse_moral_graph([[0, 0, 1], [0, 0, 1], [0, 0, 0]]).toarray().astype(int)
+    array([[1, 1, 1],
+           [1, 1, 1],
+           [1, 1, 0]])
+    """
+    edges = csr_array(dag).astype(np.int64)
+    return csr_array((edges + edges.T + edges @ edges.T).astype(bool))
 
 
 def refuse_sparse(graph: Any, what: str) -> None:

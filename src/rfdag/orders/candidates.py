@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from rfdag.orders import tuning
@@ -106,18 +106,6 @@ class Candidates:
     def of(self, y: int) -> Integers:
         """Return the list of a variable."""
         return self.lists[0, self.starts[y] : self.starts[y + 1]]
-
-
-def blankets(dag: ArrayLike) -> csr_array:
-    """Mark the pairs of variables that are adjacent in a DAG, or have a child in common.
-
-    >>> blankets([[0, 0, 1], [0, 0, 1], [0, 0, 0]]).toarray().astype(int)
-    array([[1, 1, 1],
-           [1, 1, 1],
-           [1, 1, 0]])
-    """
-    edges = csr_array(dag).astype(np.int64)
-    return csr_array((edges + edges.T + edges @ edges.T).astype(bool))
 
 
 def strongest(correlation: Floats, partial: Floats) -> csr_array:

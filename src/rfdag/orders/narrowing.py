@@ -6,14 +6,15 @@ from collections.abc import Callable
 
 from scipy.sparse import csr_array
 
-from rfdag.orders.candidates import Candidates, blankets
+from rfdag.graphs.sparse import sparse_moral_graph
+from rfdag.orders.candidates import Candidates
 from rfdag.orders.reinsertion import IMPROVED, ROUNDING
 from rfdag.orders.scores import ScoredOrder
 
 
 def narrowed(scored: ScoredOrder, strongest: csr_array, check: Callable[[], None] = lambda: None) -> ScoredOrder:
     """Return an order with fewer candidates: Markov blankets in its DAG, and pairs with the strongest evidence."""
-    return scored.among(Candidates.among(blankets(scored.dag) + strongest), check)
+    return scored.among(Candidates.among(sparse_moral_graph(scored.dag) + strongest), check)
 
 
 def reconsidered(scored: ScoredOrder, check: Callable[[], None] = lambda: None) -> ScoredOrder | None:
@@ -26,4 +27,4 @@ def reconsidered(scored: ScoredOrder, check: Callable[[], None] = lambda: None) 
     full = scored.among(Candidates.all(len(scored.order)), check)
     if full.total >= scored.total - max(IMPROVED, ROUNDING * abs(scored.total)):
         return None
-    return full.among(scored.candidates.with_pairs(blankets(full.dag)), check)
+    return full.among(scored.candidates.with_pairs(sparse_moral_graph(full.dag)), check)
