@@ -19,6 +19,7 @@ from rfdag.evidence import screening
 from rfdag.evidence.screening import clear_correlation, find_blocks
 from rfdag.methods import blocks as blocks_
 from rfdag.methods import preflight
+from rfdag.runtime import memory
 from rfdag.simulate import block_dag, linear_sem, sample
 
 SIZES = [1, 12, 20, 3, 1, 30]
@@ -133,13 +134,18 @@ def test_a_joined_result_can_be_kept(rows, tmp_path):
 def test_auto_is_blocks_where_a_matrix_does_not_fit(rows, monkeypatch):
     p = rows.shape[1]
     assert rfdag.learn(rows).moments is not None
-    monkeypatch.setattr(preflight, "TRIFLE", 0)
-    matrices = preflight.matrices_of(rfdag.Soft())
-    monkeypatch.setattr(preflight, "available_memory", lambda: matrices * 8.0 * p**2 - 1)
+    matrices = preflight.matrices_of(rfdag.Soft(), p)
+
+    def limited(free):
+        for module in (memory, preflight):
+            monkeypatch.setattr(module, "TRIFLE", 0)
+            monkeypatch.setattr(module, "available_memory", lambda: free)
+
+    limited(matrices * 8.0 * p**2 - 1)
     with pytest.warns(NumericalWarning, match=f"{p} columns are more than fit.*blocks"):
         found = rfdag.learn(rows)
     assert sparse.issparse(found.dag)
-    monkeypatch.setattr(preflight, "available_memory", lambda: matrices * 8.0 * 10**2)
+    limited(matrices * 8.0 * 10**2)
     with pytest.raises(OptionError, match=r"block of correlated columns has \d+.*up to 10 fit.*input='precision'"):
         rfdag.learn(rows)
 

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 import rfdag
 from reference import local_bic
-from rfdag.evidence.local import SharedMoments
+from rfdag.evidence.local import FactoredMoments, SharedMoments
 from rfdag.evidence.moments import Moments
 from rfdag.graphs import moral_graph
 from rfdag.graphs.sparse import sparse_moral_graph
@@ -14,7 +14,10 @@ from rfdag.knowledge import Knowledge
 from rfdag.methods import judged
 from rfdag.orders import plausible, portfolio, tuning
 from rfdag.orders.candidates import Candidates, strongest
-from rfdag.orders.narrowing import narrowed, reconsidered
+from rfdag.orders.grams import Grams
+from rfdag.orders.narrowing import reconsidered
+from rfdag.orders.overlooked import overlooked
+from rfdag.orders.recombination import recombine, united
 from rfdag.orders.reinsertion import descend
 from rfdag.orders.scores import ScoredOrder, price_of_edge
 from rfdag.runtime.deadline import OutOfTime
@@ -147,18 +150,132 @@ def test_plausible_parents_along_the_order_and_one_by_one():
 
 
 def test_missing_candidates_are_found_again():
+    """From no candidates at all, screening residuals again and again leads to the parents among all variables."""
     rows = rows_of(25)
     moments, start = SharedMoments(np.corrcoef(rows.T), 300), np.random.default_rng(3).permutation(25)
-    poor = ScoredOrder(moments, start, candidates=Candidates.among(csr_array((25, 25), dtype=bool)))
-    assert poor.edges == 0
-    better = reconsidered(poor)
-    assert better.total < poor.total
-    assert better.total == pytest.approx(ScoredOrder(moments, start).total, abs=1e-6)
-    np.testing.assert_array_equal(better.order, start)
-    assert (sparse_moral_graph(better.dag).toarray() <= matrix_of(better.candidates)).all()
-    descend(better, np.random.default_rng(1))
+    scored = ScoredOrder(moments, start, candidates=Candidates.among(csr_array((25, 25), dtype=bool)))
+    assert scored.edges == 0
     full = ScoredOrder(moments, start)
     assert reconsidered(full) is None
+    while (better := reconsidered(scored)) is not None:
+        assert better.total < scored.total
+        np.testing.assert_array_equal(better.order, start)
+        scored = better
+    assert scored.total < full.total + 2 * scored.price
+    assert not scored.candidates.complete
+
+
+@pytest.mark.parametrize("knowing", [False, True])
+def test_overlooked_pairs_by_least_squares(monkeypatch, knowing):
+    """The largest z² of residuals and predecessors that are no candidates, computed from the rows one by one."""
+    monkeypatch.setattr(tuning, "CANDIDATES_OVERLOOKED", 2)
+    p, n = 12, 300
+    rows = rows_of(p)
+    known = Knowledge(forbidden=[(1, 2), (2, 1), (3, 4)]).constraints(tuple(range(p))) if knowing else None
+    order = np.random.default_rng(5).permutation(p)
+    scored = ScoredOrder(
+        SharedMoments(np.corrcoef(rows.T), n),
+        order,
+        constraints=known,
+        candidates=Candidates.among(some_pairs(p, 0.1, 4)),
+    )
+    expected = np.zeros((p, p), bool)
+    place = np.argsort(order)
+    for y in range(p):
+        parents = scored.parents_of(y)
+        residual = rows[:, y] - rows[:, parents] @ np.linalg.lstsq(rows[:, parents], rows[:, y], rcond=None)[0]
+        others = [x for x in range(p) if place[x] < place[y] and x not in scored.candidates.of(y)]
+        z2 = {x: (residual @ rows[:, x]) ** 2 / (residual @ residual) / n * n for x in others}
+        z2 = {x: value / (rows[:, x] @ rows[:, x]) * n for x, value in z2.items()}
+        largest = sorted((x for x in others if z2[x] > plausible.least_z2(place[y])), key=lambda x: -z2[x])[:2]
+        expected[y, largest] = True
+    if knowing:
+        for x, y in ((1, 2), (2, 1), (3, 4)):
+            expected[y, x] = False
+    assert expected.any()
+    np.testing.assert_array_equal(overlooked(scored).toarray(), expected)
+
+
+def test_a_factor_gives_the_moments_of_a_matrix():
+    rows = rows_of(15)
+    shared = SharedMoments(np.corrcoef(rows.T), 300)
+    factored = FactoredMoments(rows / np.sqrt(300), 300)
+    chosen = np.array([3, 7, 2])
+    np.testing.assert_allclose(factored.along(0, chosen), shared.along(0, chosen), atol=1e-12)
+    np.testing.assert_allclose(factored.gram(4, chosen), shared.gram(4, chosen), atol=1e-12)
+    slopes = csr_array(np.random.default_rng(1).normal(size=(3, 15)))
+    np.testing.assert_allclose(factored.of_residuals(chosen, slopes), shared.of_residuals(chosen, slopes), atol=1e-11)
+    lists, start = Candidates.among(some_pairs(15, 0.3, 2)), np.random.default_rng(3).permutation(15)
+    one, other = (ScoredOrder(moments, start, candidates=lists) for moments in (shared, factored))
+    for each in (one, other):
+        descend(each, np.random.default_rng(4))
+    np.testing.assert_array_equal(one.order, other.order)
+    assert one.total == pytest.approx(other.total, abs=1e-8)
+
+
+def test_correlations_of_lists_are_kept_and_made():
+    """Whatever lists came before, each has the correlations along it."""
+    rows = rows_of(20)
+    correlation = np.corrcoef(rows.T)
+    moments = SharedMoments(correlation, 300)
+    known = None
+    for seed in range(6):
+        lists = Candidates.among(some_pairs(20, 0.1, 1)).with_pairs(some_pairs(20, 0.01 * seed, seed))
+        known = Grams.along(lists, moments, known)
+        for y in range(20):
+            np.testing.assert_array_equal(known.of(y), correlation[np.ix_(lists.of(y), lists.of(y))])
+
+
+def both_orders(knowing=False, p=40):
+    rows = rows_of(p, 400)
+    known = Knowledge(tiers=[list(range(10)), list(range(10, p))]).constraints(tuple(range(p))) if knowing else None
+    lists = Candidates.among(some_pairs(p, 0.4, 2))
+    moments = SharedMoments(np.corrcoef(rows.T), 400)
+    found = []
+    for seed in (1, 2):
+        start = np.random.default_rng(seed).permutation(p)
+        start = start if known is None else known.arrange(start)
+        scored = ScoredOrder(moments, start, candidates=lists, constraints=known)
+        descend(scored, np.random.default_rng(seed))
+        found.append(scored)
+    return rows, *found
+
+
+@pytest.mark.parametrize("knowing", [False, True])
+def test_recombined_orders_are_no_worse_than_either(knowing):
+    rows, one, other = both_orders(knowing)
+    before = one.total, other.total
+    assert recombine(one, other) > 0
+    assert one.total <= min(before) + 1e-9
+    place = np.argsort(one.order)
+    sources, targets = one.dag.nonzero()
+    assert (place[sources] < place[targets]).all()
+    assert one.total == pytest.approx(local_bic([rows] * 40, one.dag, one.price), abs=1e-6)
+    if knowing:
+        assert set(one.order[:10]) == set(range(10))
+    # What is kept of each fit is that of the parents: descending on from here stays exact.
+    descend(one, np.random.default_rng(3))
+    assert one.total == pytest.approx(local_bic([rows] * 40, one.dag, one.price), abs=1e-6)
+    assert recombine(one, one.copy()) == 0
+
+
+def test_two_places_that_differ_are_decided_apart():
+    """Two independent halves, each right in one of two orders: together they are right in both."""
+    halves = [rows_of(12, 400, seed) for seed in (5, 9)]
+    rows = np.concatenate(halves, axis=1)
+    moments = SharedMoments(np.corrcoef(rows.T), 400)
+    lists = Candidates.among(csr_array(np.kron(np.eye(2), np.ones((12, 12))) > 0))
+    good, poor = np.arange(24), np.random.default_rng(8).permutation(12)
+    best = [ScoredOrder(moments, good, candidates=lists)]
+    descend(best[0], np.random.default_rng(1))
+    orders = [
+        np.concatenate([[x for x in best[0].order if x < 12], poor + 12]),
+        np.concatenate([poor, [x for x in best[0].order if x >= 12]]),
+    ]
+    one, other = (ScoredOrder(moments, np.array(order), candidates=lists) for order in orders)
+    assert min(one.total, other.total) > best[0].total + 1
+    joined = united([one, other])
+    assert joined.total <= best[0].total + 1e-6
 
 
 def matrix_of(candidates):
@@ -174,17 +291,19 @@ def few_candidates(monkeypatch, by_correlation, by_partial):
     monkeypatch.setattr(tuning, "LEAST_P_FOR_FEWER_CANDIDATES", 0)
 
 
-def test_narrowing_keeps_order_parents_and_count(monkeypatch):
+def test_more_candidates_keep_order_parents_and_count(monkeypatch):
     few_candidates(monkeypatch, 2, 3)
     moments = Moments.from_data(rows_of(30))
-    full = ScoredOrder(SharedMoments(moments.correlation, 300), np.random.default_rng(3).permutation(30))
-    few = narrowed(full, strongest(moments.correlation, moments.partial_correlations()))
-    assert not few.candidates.complete
-    assert few.operations == full.operations + few.own_operations > full.operations
-    assert few.copy().operations == 0
-    np.testing.assert_array_equal(few.order, full.order)
-    assert (sparse_moral_graph(full.dag).toarray() <= matrix_of(few.candidates)).all()
-    assert few.total <= full.total + 1e-9
+    lists = Candidates.among(strongest(moments.correlation, moments.partial_correlations()))
+    few = ScoredOrder(
+        SharedMoments(moments.correlation, 300), np.random.default_rng(3).permutation(30), candidates=lists
+    )
+    more = few.among(lists.with_pairs(some_pairs(30, 0.1, 5)))
+    assert more.operations == few.operations + more.own_operations > few.operations
+    assert more.copy().operations == 0
+    np.testing.assert_array_equal(more.order, few.order)
+    assert (matrix_of(lists) <= matrix_of(more.candidates)).all()
+    assert more.total <= few.total + 1e-9
     dearer = few.at_price(4.0, 0.0)
     assert dearer.edges < few.edges
     np.testing.assert_array_equal(dearer.candidates.lists, few.candidates.lists)
@@ -193,12 +312,12 @@ def test_narrowing_keeps_order_parents_and_count(monkeypatch):
 @pytest.mark.parametrize("options", [{}, {"knowledge": {"required": [(3, 7)], "forbidden": [(1, 2), (2, 1)]}}])
 def test_fewer_candidates_give_one_answer_for_any_number_of_threads(monkeypatch, options):
     few_candidates(monkeypatch, 3, 6)
-    narrowings = []
-    narrow = portfolio.narrowed
-    monkeypatch.setattr(portfolio, "narrowed", lambda *args: narrowings.append(narrow(*args)) or narrowings[-1])
+    looked = []
+    look = portfolio.reconsidered
+    monkeypatch.setattr(portfolio, "reconsidered", lambda *args: looked.append(args[0]) or look(*args))
     first, second = (rfdag.learn(rows_of(60, 600), n_jobs=threads, **options) for threads in (1, 2))
-    assert len(narrowings) >= 6
-    assert not any(each.candidates.complete for each in narrowings)
+    assert len(looked) >= 6
+    assert not any(each.candidates.complete for each in looked)
     assert first.order == second.order
     assert first.score == second.score
     if options:

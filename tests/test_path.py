@@ -112,4 +112,6 @@ def test_noise_is_told_from_effects(above, noise):
         r = math.sqrt(1 - math.exp(-(price + extra) / n))
         correlation[2 * k, 2 * k + 1] = correlation[2 * k + 1, 2 * k] = r
         dag[2 * k, 2 * k + 1] = 1
-    assert noise_at_the_margin(Moments.from_correlation(correlation, n), dag, price) == noise
+    scored = ScoredOrder(SharedMoments(correlation, n), np.arange(p), penalty=price / math.log(n), parents=dag)
+    assert (scored.dag == dag).all()
+    assert noise_at_the_margin(scored, price) == noise

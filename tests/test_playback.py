@@ -10,6 +10,7 @@ import pytest
 import browser
 import rfdag
 from rfdag import simulate
+from rfdag.eliminate import Trace
 from rfdag.report.playback import playback
 
 
@@ -82,7 +83,7 @@ def test_many_variables_show_the_search_alone(refined, monkeypatch):
 
 
 def test_no_trace_has_no_tracks(refined):
-    assert playback(replace(refined, trace=None)) == []
+    assert playback(replace(refined, recorded=Trace.empty())) == []
 
 
 @pytest.mark.skipif(browser.program() is None, reason="needs a Chromium")

@@ -76,7 +76,7 @@ def test_a_restart_over_more_variables_reverses_edges(p, counts, monkeypatch):
     monkeypatch.setattr(restarts, "descend", descended)
     start = scored(p, n=2 * p)
     for generator in np.random.default_rng(6).spawn(60):
-        restarts._restart(start, Deadline(), generator)
+        restarts._Restarts.restart(start, Deadline(), generator)
     assert found == counts
 
 
@@ -84,13 +84,13 @@ def test_restarts_end_after_enough_in_vain(monkeypatch):
     """As many as the work that led there allows, at most fifty; none where each takes longer than all of that."""
     monkeypatch.setattr(restarts, "descend", lambda *_, **__: 0)
     made = []
-    reverse = restarts._restart
+    reverse = restarts._Restarts.restart
 
     def restart(*args):
         made.append(args)
         return reverse(*args)
 
-    monkeypatch.setattr(restarts, "_restart", restart)
+    monkeypatch.setattr(restarts._Restarts, "restart", staticmethod(restart))
     sparse = ScoredOrder(SharedMoments(np.eye(10), 100), np.arange(10))
     restarts.iterate(sparse, np.random.default_rng(7), "auto")
     assert len(made) == tuning.MOST_FRUITLESS_RESTARTS
@@ -106,13 +106,13 @@ def test_restarts_stop_by_operations(monkeypatch):
     monkeypatch.setattr(tuning, "LEAST_RESTART_OPERATIONS", 0)
     monkeypatch.setattr(tuning, "MOST_FRUITLESS_RESTARTS", 1000)
     made = []
-    reverse = restarts._restart
+    reverse = restarts._Restarts.restart
 
     def restart(*args):
         made.append(args)
         return reverse(*args)
 
-    monkeypatch.setattr(restarts, "_restart", restart)
+    monkeypatch.setattr(restarts._Restarts, "restart", staticmethod(restart))
     counts = []
     for times, threads in ((1, 1), (8, 1), (8, 2)):
         made.clear()

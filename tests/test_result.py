@@ -36,7 +36,7 @@ def assert_same(first, second):
         if entry.name == "moments":
             continue
         one, other = getattr(first, entry.name), getattr(second, entry.name)
-        if entry.name == "trace":
+        if entry.name == "recorded":
             assert list(one) == list(other)
             assert (one.smallest_margin, one.capped) == (other.smallest_margin, other.capped)
         elif entry.name == "rivals":

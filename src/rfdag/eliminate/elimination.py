@@ -26,11 +26,6 @@ class Elimination:
     dag: NDArray[np.int8]
     trace: Trace
 
-    def arranged(self, places: Integers) -> Elimination:
-        """Return the elimination with variables numbered otherwise: what was i is now places[i]."""
-        back = np.argsort(places)
-        return Elimination(places[self.order], self.dag[np.ix_(back, back)], self.trace.arranged(places))
-
 
 def eliminate(
     engine: Engine,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,6 +86,12 @@ class Trace(ShownInNotebooks):
                 if isinstance(array, np.ndarray):
                     array.setflags(write=False)
 
+    @classmethod
+    def empty(cls) -> Trace:
+        """Return the record of no steps at all."""
+        none, numbers = np.empty(0, np.int64), np.empty(0)
+        return cls(none, none, none, none, none, numbers, none, None, None, np.inf, 0)
+
     def arranged(self, places: Integers) -> Trace:
         """Return the trace with variables numbered otherwise: what was i is now places[i]."""
 
@@ -117,6 +123,16 @@ class Trace(ShownInNotebooks):
                 _pairs(self.filled_edges, at),
                 None if self.neighbours is None else tuple(self.neighbours[at].tolist()),
             )
+
+
+class Unrecorded(Protocol):
+    """What records the steps of an elimination when it is called."""
+
+    def __call__(self) -> Trace:
+        """Return the trace."""
+
+    def arranged(self, places: Integers) -> Unrecorded:
+        """Return the same with variables numbered otherwise: what was i is now places[i]."""
 
 
 def _pairs(edges: tuple[Integers, ...] | None, at: int) -> tuple[tuple[int, int], ...] | None:

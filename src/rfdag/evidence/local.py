@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -36,11 +37,21 @@ class LocalMoments(Protocol):
     def gram(self, y: int, candidates: Integers) -> Floats:
         """Return the correlations of y, which comes first, and the candidates, in the rows of y."""
 
+    def along(self, y: int, variables: Integers) -> Floats:
+        """Return the correlations of some variables with each other, in the rows of y."""
+
+    def of_residuals(self, children: Integers, coefficients: csr_array) -> Floats:
+        """Return the correlations of all variables with what is left of some children, each in its own rows.
+
+        ``coefficients`` has a row for each of the children: what is subtracted from it, in standard units.
+        """
+
 
 class GroupedMoments(LocalMoments, Protocol):
     """Local moments in few matrices: groups of variables share one, over all variables as candidates.
 
-    The search over orders compares each variable with many others at every step and reads these matrices directly.
+    A search that takes all variables for candidates compares each with many others at every step and reads these
+    matrices directly.
     """
 
     @property
@@ -88,5 +99,61 @@ class SharedMoments:
 
     def gram(self, y: int, candidates: Integers) -> Floats:
         """Return the correlations of y, which comes first, and the candidates."""
-        chosen = np.append(y, candidates)
-        return self.matrices[0][np.ix_(chosen, chosen)]
+        return self.along(y, np.append(y, candidates))
+
+    def along(self, y: int, variables: Integers) -> Floats:
+        """Return the correlations of some variables with each other."""
+        return self.matrices[0][np.ix_(variables, variables)]
+
+    def of_residuals(self, children: Integers, coefficients: csr_array) -> Floats:
+        """Return the correlations of all variables with what is left of some children."""
+        correlation = self.matrices[0]
+        return correlation[children] - coefficients @ correlation
+
+
+class FactoredMoments:
+    """The same moments of every variable, formed on demand from a factor: no matrix of all pairs is ever there.
+
+    Parameters
+    ----------
+    factor
+        Matrix F with FᵀF the correlation matrix, such as standardised rows.
+    n_samples
+        Number of rows behind it.
+
+    Examples
+    --------
+    >>> moments = FactoredMoments(np.array([[1.0, 0.6], [0.0, 0.8]]), n_samples=100)
+    >>> moments.gram(1, np.array([0]))
+    array([[1. , 0.6],
+           [0.6, 1. ]])
+    """
+
+    def __init__(self, factor: Floats, n_samples: int) -> None:
+        # Columns are gathered again and again.
+        self._columns = np.ascontiguousarray(factor.T)
+        self.n_samples = n_samples
+
+    @property
+    def size(self) -> int:
+        """The number of variables."""
+        return len(self._columns)
+
+    def rows(self, y: int) -> int:
+        """Return the number of rows, which is the same for every variable."""
+        return self.n_samples
+
+    def gram(self, y: int, candidates: Integers) -> Floats:
+        """Return the correlations of y, which comes first, and the candidates."""
+        return self.along(y, np.append(y, candidates))
+
+    def along(self, y: int, variables: Integers) -> Floats:
+        """Return the correlations of some variables with each other."""
+        columns = self._columns[variables]
+        found = columns @ columns.T
+        np.fill_diagonal(found, 1.0)
+        return found
+
+    def of_residuals(self, children: Integers, coefficients: csr_array) -> Floats:
+        """Return the correlations of all variables with what is left of some children."""
+        return (self._columns[children] - coefficients @ self._columns) @ self._columns.T

@@ -45,6 +45,7 @@ from rfdag.evidence.regressions import Regressions, regressions_on
 from rfdag.evidence.row_factor import RowFactor, rows_at_once
 from rfdag.evidence.spread import check_spread, origins_and_units, shifted
 from rfdag.evidence.summary import Summary
+from rfdag.graphs.dag import Graph
 from rfdag.input.checks import checked_names
 from rfdag.input.columns import Column
 from rfdag.runtime.threads import blas_threads_for
@@ -383,14 +384,13 @@ class Moments(Arrangeable, Evidence):
         copies = about_copies(origin.correlations_of, origin.names) if self.kind == "data" else ()
         return (*about_few_rows(self.n_samples), *about_dependence(self.condition()), *copies)
 
-    def regressions(self, dag: NDArray[np.int8]) -> Regressions:
+    def regressions(self, dag: Graph) -> Regressions:
         """Return the regression of each variable on its parents.
 
         The variances of data are maximum-likelihood estimates, which divide by n; those of a matrix add up to the
         matrix.
         """
-        slopes, shares, partial = regressions_on(dag, self.factor)
-        return Regressions(slopes * (self.scales / self.scales[:, None]), shares * self.variances, partial)
+        return regressions_on(dag, self.factor).scaled(self.scales, self.variances)
 
 
 def sample_of(evidence: Evidence) -> tuple[Moments, int]:

@@ -58,7 +58,7 @@ def read_evidence(
     check_size: Callable[[int, int], None] = lambda rows, columns: None,
     threads: int = 1,
     report: Callable[[float], None] = lambda share: None,
-    in_blocks: Callable[[int], bool] = lambda columns: False,
+    in_blocks: Callable[[int | None, int], bool] = lambda rows, columns: False,
     blocks: Callable[[NDArray[Any], tuple[Hashable, ...]], Evidence] = Moments.from_data,
     moments: type[Moments] = Moments,
     tolerance: float = 1e-8,
@@ -80,7 +80,7 @@ def read_evidence(
     threads, report
         How many threads read what comes in pieces, and what is called with the share done.
     in_blocks
-        Whether so many columns are to be learnt in blocks.
+        Whether data of so many rows, None where that is not known, and columns are to be learnt in blocks.
     blocks
         What makes evidence of numbers and names that are.
     moments
@@ -129,7 +129,7 @@ class _Making:
     check_size: Callable[[int, int], None]
     threads: int
     report: Callable[[float], None]
-    in_blocks: Callable[[int], bool]
+    in_blocks: Callable[[int | None, int], bool]
     blocks: Callable[[NDArray[Any], tuple[Hashable, ...]], Evidence]
     moments: type[Moments]
     correlated: Correlation
@@ -138,7 +138,7 @@ class _Making:
 
     def of(self, rows: Table | Stream, again: Callable[[], Table | Stream]) -> tuple[Evidence, Table | Stream]:
         """Return the evidence of rows, which ``again`` opens anew, and the rows themselves once they are read."""
-        make = self.blocks if self.in_blocks(len(rows.names)) else None
+        make = self.blocks if self.in_blocks(rows.rows, len(rows.names)) else None
         if make is not None and not rows.in_memory:
             raise OptionError(
                 f"Found {len(rows.names)} columns that are read in pieces; blocks of columns are found in a table in "

@@ -55,3 +55,35 @@ def compel(parents, parent_start, order, rank, mark, compelled):
             compelled[e] = whole or mark[parents[e]] == 2
         for e in range(first, last):
             mark[parents[e]] = 0
+
+
+@kernel()
+def keep_acyclic(sources, targets, first, following, seen, waiting, kept):
+    """Mark the edges that close no cycle with those marked before them.
+
+    The children of a node so far are the targets of the edges ``first`` of the node, ``following`` of that edge and so
+    on, −1 at the end. ``seen`` holds the last edge for which a node was reached, ``waiting`` nodes still to look at.
+    """
+    for e in range(len(sources)):
+        source = sources[e]
+        closes = source == targets[e]
+        waiting[0] = targets[e]
+        seen[targets[e]] = e
+        count = 1
+        while count > 0 and not closes:
+            count -= 1
+            edge = first[waiting[count]]
+            while edge >= 0:
+                node = targets[edge]
+                if node == source:
+                    closes = True
+                    break
+                if seen[node] != e:
+                    seen[node] = e
+                    waiting[count] = node
+                    count += 1
+                edge = following[edge]
+        kept[e] = not closes
+        if not closes:
+            following[e] = first[source]
+            first[source] = e

@@ -5,6 +5,7 @@ Nothing here creates a p × p array; time and memory grow with the number of edg
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -16,11 +17,14 @@ from rfdag.errors import GraphError, RfdagError
 from rfdag.graphs import kernels
 
 __all__ = [
+    "acyclic_part",
     "canonical",
     "entries_at",
     "freeze",
     "issparse",
+    "order_like",
     "refuse_sparse",
+    "renumbered",
     "same_pattern",
     "sparse_cpdag",
     "sparse_cycle",
@@ -92,6 +96,29 @@ def sparse_topological_order(dag: csr_array) -> NDArray[np.int64]:
     return order[:count]
 
 
+def order_like(graph: csr_array, rank: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return an order with every parent before its children; of the nodes that may come next, that of least rank.
+
+    If the graph has a cycle, nodes are missing from the order.
+
+    >>> order_like(csr_array([[0, 0, 1], [0, 0, 0], [0, 0, 0]]), np.array([2, 1, 0]))
+    array([1, 0, 2])
+    """
+    waiting: list[int] = np.bincount(graph.indices, minlength=len(rank)).tolist()
+    ranks, starts, children = rank.tolist(), graph.indptr.tolist(), graph.indices.tolist()
+    ready = [(ranks[node], node) for node, count in enumerate(waiting) if count == 0]
+    heapq.heapify(ready)
+    order = []
+    while ready:
+        _, node = heapq.heappop(ready)
+        order.append(node)
+        for child in children[starts[node] : starts[node + 1]]:
+            waiting[child] -= 1
+            if waiting[child] == 0:
+                heapq.heappush(ready, (ranks[child], child))
+    return np.array(order, np.int64)
+
+
 def sparse_cycle(graph: csr_array) -> list[int]:
     """Return the nodes of a directed cycle, the first repeated at the end, or an empty list."""
     order = sparse_topological_order(graph)
@@ -110,6 +137,18 @@ def sparse_cycle(graph: csr_array) -> list[int]:
         node = int(near[left[near]][0])
     walk = list(step_of)
     return [node, *reversed(walk[step_of[node] :])]
+
+
+def acyclic_part(sources: NDArray[np.int64], targets: NDArray[np.int64], p: int) -> NDArray[np.bool_]:
+    """Return which edges to keep so that there is no cycle: each, one after the other, unless it closes one.
+
+    >>> acyclic_part(np.array([0, 1, 2, 2]), np.array([1, 2, 0, 3]), 4)
+    array([ True,  True, False,  True])
+    """
+    kept = np.zeros(len(sources), bool)
+    first, following, seen = np.full(p, -1), np.full(len(sources), -1), np.full(p, -1)
+    kernels.keep_acyclic(sources, targets, first, following, seen, np.empty(p, np.int64), kept)
+    return kept
 
 
 def sparse_cpdag(dag: csr_array) -> csr_array:
@@ -153,6 +192,21 @@ def refuse_sparse(graph: Any, what: str) -> None:
     """Raise if the graph is sparse, where a full matrix is needed."""
     if issparse(graph):
         raise GraphError(f"{what} needs a full matrix; pass graph.toarray() if it is small enough.")
+
+
+def renumbered(graph: Any, places: NDArray[np.int64]) -> Any:
+    """Return a graph, full or sparse, with its nodes numbered otherwise: what was i is now places[i].
+
+    >>> renumbered(np.array([[0, 1], [0, 0]]), np.array([1, 0]))
+    array([[0, 0],
+           [1, 0]])
+    """
+    back = np.argsort(places)
+    if issparse(graph):
+        found = csr_array(graph[back][:, back])
+        found.sort_indices()
+        return found
+    return np.ascontiguousarray(graph[np.ix_(back, back)])
 
 
 def same_pattern(graph: csr_array, values: NDArray[Any]) -> csr_array:

@@ -7,7 +7,6 @@ of one group → barrier → all of the next. So p variables in tiers need about
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from rfdag.graphs.sparse import sparse_cycle, sparse_topological_order
+from rfdag.graphs.sparse import order_like, sparse_cycle, sparse_topological_order
 
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -189,19 +188,8 @@ class Constraints:
         # Barriers rank first, so that they are passed as soon as possible.
         rank = np.full(nodes, -1)
         rank[preferred] = np.arange(p)
-        waiting = np.bincount(graph.indices, minlength=nodes)
-        ready = [(int(rank[node]), node) for node in np.flatnonzero(waiting == 0).tolist()]
-        heapq.heapify(ready)
-        order = []
-        while ready:
-            _, node = heapq.heappop(ready)
-            if node < p:
-                order.append(node)
-            for after in graph.indices[graph.indptr[node] : graph.indptr[node + 1]].tolist():
-                waiting[after] -= 1
-                if waiting[after] == 0:
-                    heapq.heappush(ready, (int(rank[after]), after))
-        return np.array(order, np.int64)
+        order = order_like(graph, rank)
+        return order[order < p]
 
     def obeyed_by(self, order: Integers) -> bool:
         """Return whether every variable precedes all that must follow it."""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from rfdag.eliminate import Elimination, Engine, LostPrecision, Trace
+from rfdag.eliminate import Engine, LostPrecision, Trace
 from rfdag.errors import Message, OptionError, keyword
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.independence import Independence
@@ -118,9 +118,9 @@ class Blocks(Evidence):
 def _require_fit(largest: int, method: Method) -> None:
     if not fits(largest, method):
         raise OptionError(
-            f"One block of correlated columns has {largest} of them, and up to {most_columns(method)} fit into the "
-            "free memory. Drop columns that correlate with everything, pass fewer columns, or estimate a sparse "
-            f"precision matrix elsewhere and pass it with {keyword('input', 'precision')}."
+            f"One block of correlated columns has {largest} of them, and up to {most_columns(method, largest)} fit "
+            "into the free memory. Drop columns that correlate with everything, pass fewer columns, or estimate a "
+            f"sparse precision matrix elsewhere and pass it with {keyword('input', 'precision')}."
         )
 
 
@@ -212,7 +212,7 @@ def _join(parts: Sequence[_Part], p: int, warnings: tuple[str, ...], constraints
     return Found(
         order,
         dag,
-        Elimination(order, dag, _trace(parts)),
+        _trace(parts),
         attempts=tuple(attempt for _, each in found for attempt in each.attempts),
         warnings=(*warnings, *_summary(parts)),
         interrupted=any(each.interrupted for _, each in found),
@@ -251,7 +251,7 @@ def _edges(parts: Sequence[_Part], p: int) -> tuple[Any, Any, Any]:
 
 def _trace(parts: Sequence[_Part]) -> Trace:
     """Return the traces of all blocks one after the other, the last block first, as the order has it."""
-    traces = [(part.columns, None if part.found is None else part.found.elimination.trace) for part in reversed(parts)]
+    traces = [(part.columns, None if part.found is None else _recorded(part.found)) for part in reversed(parts)]
     searches = np.cumsum([0, *(1 if trace is None else int(trace.search.max()) + 1 for _, trace in traces)])
     known = [trace for _, trace in traces if trace is not None]
 
@@ -276,6 +276,11 @@ def _trace(parts: Sequence[_Part]) -> Trace:
         smallest_margin=min((trace.smallest_margin for trace in known), default=math.inf),
         capped=sum(trace.capped for trace in known),
     )
+
+
+def _recorded(found: Found) -> Trace:
+    """Return the trace of a block, recorded now if it was not."""
+    return found.recorded if isinstance(found.recorded, Trace) else found.recorded()
 
 
 def _summary(parts: Sequence[_Part]) -> tuple[str, ...]:

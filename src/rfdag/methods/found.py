@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.eliminate import Elimination
+from rfdag.eliminate import Elimination, Trace, Unrecorded
 from rfdag.errors import Message
 from rfdag.evidence.regressions import Regressions
 from rfdag.graphs.dag import Graph
+from rfdag.graphs.sparse import renumbered
 from rfdag.orders.exact import Proof
 from rfdag.orders.path import PathPoint
 from rfdag.orders.portfolio import Attempt
@@ -18,10 +19,19 @@ from rfdag.orders.reversals import Alternative
 from rfdag.orders.scores import ScoredOrder
 from rfdag.precision.estimator import UsedEstimator
 
+LARGEST_P_FOR_FULL_MATRICES = 10_000
+"""Number of variables up to which a DAG and its coefficients are full matrices: each takes up to 800 MB."""
+
 INTERRUPTED = Message("The search was interrupted; this is the best order found until then.")
 OUT_OF_TIME = Message("The time limit ended the search; this is the best order found until then.")
 UNSCORED = Message("Time did not allow to choose parents by BIC: those of the DAG are the ones that tests choose.")
 CUT_SHORT = Message("The covered-edge search ended before it had seen all DAGs; a sparser one may exist.")
+
+
+def graph_of(scored: ScoredOrder) -> Graph:
+    """Return the DAG of an order as a result holds it: as a full matrix, or as a sparse array of many variables."""
+    dag: Graph = scored.graph if len(scored.order) > LARGEST_P_FOR_FULL_MATRICES else scored.dag
+    return dag
 
 
 @dataclass(frozen=True)
@@ -34,8 +44,8 @@ class Found:
         The variables as column numbers, a source first.
     dag
         The DAG.
-    elimination
-        The elimination that led there, before any refinement.
+    recorded
+        The trace of the elimination that led there, before any refinement, or what records it when it is called.
     scored
         The order with its scores, while a search by BIC is under way.
     total, extension
@@ -65,7 +75,7 @@ class Found:
 
     order: NDArray[np.int64]
     dag: Graph
-    elimination: Elimination
+    recorded: Trace | Unrecorded
     scored: ScoredOrder | None = None
     total: float | None = None
     extension: float = 0.0
@@ -82,20 +92,15 @@ class Found:
 
     def arranged(self, places: NDArray[np.int64]) -> Found:
         """Return the same with variables numbered otherwise: what was i is now places[i]."""
-        back = np.argsort(places)
-
-        def renumbered(dag: Graph) -> Graph:
-            return np.ascontiguousarray(dag[np.ix_(back, back)])
-
         return replace(
             self,
             order=places[self.order],
-            dag=renumbered(self.dag),
-            elimination=self.elimination.arranged(places),
+            dag=renumbered(self.dag, places),
+            recorded=self.recorded.arranged(places),
             scored=None,
             total=self.score,
             extension=self.gamma,
-            rivals=tuple(Alternative(cost, renumbered(dag)) for cost, dag in self.rivals),
+            rivals=tuple(Alternative(cost, renumbered(dag, places)) for cost, dag in self.rivals),
         )
 
     @property
@@ -111,4 +116,4 @@ class Found:
     @classmethod
     def of(cls, elimination: Elimination) -> Found:
         """Return an elimination's own order and DAG."""
-        return cls(elimination.order, elimination.dag, elimination)
+        return cls(elimination.order, elimination.dag, elimination.trace)

@@ -66,7 +66,7 @@ class Gsp(Counting):
             found = Found(
                 outcome.order,
                 outcome.dag,
-                replay(engine, outcome.order, run.bar.stage("Recording the elimination")),
+                replay(engine, outcome.order, run.bar.stage("Recording the elimination")).trace,
                 warnings=(INTERRUPTED,) if outcome.interrupted else () if outcome.complete else (CUT_SHORT,),
                 interrupted=outcome.interrupted,
             )

@@ -14,7 +14,7 @@ from rfdag.errors import OptionError, keyword
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.moments import Moments, sample_of
 from rfdag.graphs.dag import Graph
-from rfdag.methods.found import INTERRUPTED, UNSCORED, Found
+from rfdag.methods.found import INTERRUPTED, UNSCORED, Found, graph_of
 from rfdag.methods.method import Method
 from rfdag.methods.run import Run
 from rfdag.options import option, options
@@ -144,7 +144,11 @@ class Judged(Method):
         if run.estimation.own:
             moments = sample_of(run.estimated(evidence, self))[0].arranged(places)
             return self.found_in(moments, arranged, refining).arranged(places)
-        return super().search(evidence.arranged(places), arranged, refining).arranged(places)
+        return self.search_arranged(evidence.arranged(places), arranged, refining).arranged(places)
+
+    def search_arranged(self, evidence: Moments, run: Run, refining: Run) -> Found:
+        """Return what the method finds in columns that are arranged by the data."""
+        return super().search(evidence, run, refining)
 
     def scored(
         self, order: NDArray[np.int64], evidence: Evidence, run: Run, parents: Graph | None = None
@@ -154,14 +158,11 @@ class Judged(Method):
         gamma = self.starting_gamma(rows, len(moments.names), run.estimation)
         return ScoredOrder(moments.local(), order, self.price, gamma, parents, run.constraints, run.limit.require)
 
-    def sees_noise(self, scored: ScoredOrder, evidence: Evidence) -> bool:
+    def sees_noise(self, scored: ScoredOrder) -> bool:
         """Return whether the price of an edge is to be raised because the weakest edges are mostly noise."""
         if self.gamma != "auto" or len(self.penalties) > 1 or scored.gamma >= tuning.MARGIN_GAMMA:
             return False
-        moments, _ = sample_of(evidence)
-        price = price_of_edge(scored.n_samples, len(scored.order), self.price, scored.gamma)
-        required = None if scored.constraints is None else scored.constraints.required
-        return noise_at_the_margin(moments, scored.dag, price, required)
+        return noise_at_the_margin(scored, price_of_edge(scored.n_samples, len(scored.order), self.price, scored.gamma))
 
     def compared(self, found: Found, orders: Mapping[float, ScoredOrder], *, interrupted: bool = False) -> Found:
         """Return the best of the orders by penalty."""
@@ -169,7 +170,7 @@ class Judged(Method):
         return replace(
             found,
             order=best.order,
-            dag=best.dag,
+            dag=graph_of(best),
             scored=best,
             path=points if isinstance(self.penalty, tuple) else (),
             interrupted=interrupted,
@@ -273,7 +274,7 @@ class _Refinement:
 
     def without_noise(self, scored: ScoredOrder) -> ScoredOrder:
         """Return the order refined at a higher price, if its weakest edges are mostly noise."""
-        if self._run.deadline.passed() or not self._method.sees_noise(scored, self._evidence):
+        if self._run.deadline.passed() or not self._method.sees_noise(scored):
             return scored
         try:
             dearer = scored.at_price(self._method.price, tuning.MARGIN_GAMMA, self._run.deadline.require)

@@ -93,6 +93,14 @@ class Method(Options):
         """Return whether it looks at all sets of so many variables, in place of any other search."""
         return False
 
+    def narrows(self, columns: int) -> bool:
+        """Return whether it looks at a few candidates for each of so many variables, in place of p × p arrays."""
+        return False
+
+    def in_clusters(self, rows: int, columns: int, estimation: Estimation, device: str = "cpu") -> bool:
+        """Return whether data of this size are searched in clusters at first."""
+        return False
+
     def proves_by(self, columns: int) -> Literal["", "all sets", "branch and bound"]:
         """Return how it proves its answer after the search, if the user asked for that."""
         return ""
@@ -193,14 +201,19 @@ class Method(Options):
             run.clock.lap("elimination")
             found = self.refined(found, evidence, refining)
             run.clock.lap("refinement")
+        warnings = warnings_about(evidence, found, engine.settled, exhaustive=self.exhaustive)
+        estimator = run.used_estimator(evidence, self)
+        return self.concluded(replace(found, warnings=(*warnings, *found.warnings), estimator=estimator), evidence, run)
+
+    @staticmethod
+    def concluded(found: Found, evidence: Evidence, run: Run) -> Found:
+        """Return what was found, and whether time allowed all of it."""
         # Where tests decide, the evidence says itself which of them time has not allowed.
         late = run.deadline.cut_short and not evidence.tested
-        warnings = (*warnings_about(evidence, found, engine, exhaustive=self.exhaustive), *found.warnings)
         return replace(
             found,
-            warnings=(*warnings, OUT_OF_TIME) if late else warnings,
+            warnings=(*found.warnings, OUT_OF_TIME) if late else found.warnings,
             interrupted=found.interrupted or late,
-            estimator=run.used_estimator(evidence, self),
         )
 
     def _compile(self, evidence: Evidence, run: Run) -> None:

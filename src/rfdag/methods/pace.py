@@ -87,6 +87,16 @@ def seconds_of_refinement(columns: int, orders: float) -> float:
     return on_this_machine(costs.SECONDS_PER_REFINED_ORDER * orders * float(columns) ** 2)
 
 
+def seconds_of_narrow_refinement(columns: int) -> float:
+    """Return how long the refinement takes in which each variable has a few candidates."""
+    return on_this_machine(costs.SECONDS_PER_NARROW_COLUMN * columns)
+
+
+def seconds_of_clusters(columns: int, threads: int) -> float:
+    """Return how long it takes to search all clusters of so many columns."""
+    return on_this_machine(costs.SECONDS_PER_CLUSTERED_COLUMN * columns / threads)
+
+
 def seconds_of_finishing(columns: int, *, replayed: bool, scored: bool) -> float:
     """Return how long it takes to make a result of an order: its BIC, and the trace of the elimination behind it."""
     seconds = costs.SECONDS_PER_REPLAY * float(columns) ** 3 if replayed else 0.0
@@ -99,6 +109,9 @@ READING, ESTIMATING, ELIMINATING = "Reading", "Estimating partial correlations",
 
 def until_order(method: Method, estimation: Estimation, rows: int, columns: int, threads: int) -> dict[str, float]:
     """Return how long each stage is expected to take until a method has a first order of data."""
+    if method.in_clusters(rows, columns, estimation):
+        reading, searching = seconds_of_moments(rows, columns, threads), seconds_of_clusters(columns, threads)
+        return {READING: reading, ESTIMATING: 0.0, ELIMINATING: searching}
     estimator = estimation.chosen(rows, columns, any_rows=method.any_rows)
     estimating = on_this_machine(estimator.seconds(columns, threads, removals=False))
     if method.solves(columns):

@@ -16,21 +16,24 @@ from rfdag.methods.pace import (
     on_this_machine,
     seconds_of_all_sets,
     seconds_of_beams,
+    seconds_of_clusters,
     seconds_of_elimination,
     seconds_of_finishing,
     seconds_of_inverse,
     seconds_of_moments,
+    seconds_of_narrow_refinement,
     seconds_of_proof,
     seconds_of_refinement,
 )
 from rfdag.methods.settings import Settings
 from rfdag.orders import costs, tuning
+from rfdag.orders.beam_settings import first_width
 from rfdag.orders.exact import bytes_of_all_sets
 from rfdag.precision.estimator import Estimator
 from rfdag.precision.nodewise import Nodewise
 from rfdag.runtime.deadline import OutOfTime
 from rfdag.runtime.device import require_device, require_memory
-from rfdag.runtime.memory import TRIFLE, available_memory, beam_fits, bytes_of_beam, require_beam
+from rfdag.runtime.memory import TRIFLE, available_memory, beam_fits, bytes_of_beam, matrices_fit, require_beam
 
 logger = logging.getLogger("rfdag")
 
@@ -88,17 +91,27 @@ class Preflight:
         if settings.running.device != "cpu":
             require_device()
 
-    def in_blocks(self, columns: int) -> bool:
-        """Return whether data with so many columns are learnt in blocks."""
-        blocks = self._settings.estimation.blocks
-        if blocks == "auto":
-            return self._settings.running.device == "cpu" and not fits(columns, self._settings.method)
-        return blocks
+    def in_blocks(self, rows: int | None, columns: int) -> bool:
+        """Return whether data of this size are learnt in blocks: where they must be, and clusters do not fit either."""
+        settings = self._settings
+        if settings.estimation.blocks != "auto":
+            return settings.estimation.blocks
+        if settings.running.device != "cpu" or fits(columns, settings.method):
+            return False
+        return rows is None or not self._in_clusters(rows, columns) or not clusters_fit(rows, columns)
+
+    def _in_clusters(self, rows: int, columns: int) -> bool:
+        settings = self._settings
+        return settings.method.in_clusters(rows, columns, settings.estimation, settings.running.device)
 
     def check(self, rows: int, columns: int) -> None:
         """Raise unless the rows are enough and the run fits; say what to expect of a long one."""
         settings = self._settings
         settings.method.require_rows(rows, columns, settings.estimation)
+        if self._in_clusters(rows, columns):
+            require_clusters(rows, columns)
+            self._announce(estimate(rows, columns, settings, self._threads))
+            return
         self._require_patience(rows, columns)
         if settings.running.device != "cpu":
             width = settings.method.beam_width
@@ -109,7 +122,10 @@ class Preflight:
         # A decomposition cannot be interrupted, so one that is bound to outlast the limit does not begin.
         if limit is not None and seconds_of_moments(rows, columns, self._threads) > limit:
             raise OutOfTime
-        expected = estimate(rows, columns, settings, self._threads)
+        self._announce(estimate(rows, columns, settings, self._threads))
+
+    def _announce(self, expected: Estimate) -> None:
+        """Say what to expect of a long run; warn of one that takes over an hour."""
         if expected.seconds >= costs.SECONDS_WORTH_ANNOUNCING:
             logger.info(str(expected))
             self._say(str(expected))
@@ -159,7 +175,9 @@ def estimate(rows: int, columns: int, settings: Settings, threads: int = 1) -> E
     """
     method = settings.method
     matrix = 8.0 * columns**2
-    scoring = (costs.MATRICES_OF_ELIMINATION + costs.MATRICES_OF_SCORED_ORDER) * matrix
+    if method.in_clusters(rows, columns, settings.estimation, settings.running.device):
+        return _estimate_of_clusters(rows, columns, settings, threads)
+    scoring = matrices_of(method, columns) * matrix
     eliminating = costs.MATRICES_OF_ELIMINATION * matrix
     parts = [
         Part("moments", 4 * matrix, seconds_of_moments(rows, columns, threads)),
@@ -177,7 +195,7 @@ def estimate(rows: int, columns: int, settings: Settings, threads: int = 1) -> E
     else:
         seconds = method.eliminations * seconds_of_elimination(columns, threads)
         parts.append(Part("elimination", eliminating, seconds))
-    if method.replays:
+    if method.replays and not method.narrows(columns):
         seconds = seconds_of_finishing(columns, replayed=True, scored=False)
         parts.append(Part("recording", eliminating, seconds))
     match method.proves_by(columns):
@@ -186,8 +204,46 @@ def estimate(rows: int, columns: int, settings: Settings, threads: int = 1) -> E
         case "branch and bound":
             parts.append(Part("proof at most", tuning.SETS_ON_REQUEST * tuning.BYTES_PER_SET, seconds_of_proof()))
     if method.by_bic:
-        parts.append(Part("refinement", scoring, seconds_of_refinement(columns, method.refinements)))
+        seconds = (
+            seconds_of_narrow_refinement(columns)
+            if method.narrows(columns)
+            else seconds_of_refinement(columns, method.refinements)
+        )
+        parts.append(Part("refinement", scoring, seconds))
     return Estimate(_within(parts, settings))
+
+
+def _estimate_of_clusters(rows: int, columns: int, settings: Settings, threads: int) -> Estimate:
+    """Return what a run is expected to take that begins in clusters."""
+    taken = bytes_of_clusters(rows, columns)
+    parts = [
+        Part("moments", 3 * 8.0 * min(rows, columns) * columns, seconds_of_moments(rows, columns, threads)),
+        Part("clusters", taken, seconds_of_clusters(columns, threads)),
+        Part("refinement", taken, seconds_of_narrow_refinement(columns)),
+    ]
+    return Estimate(_within(parts, settings))
+
+
+def bytes_of_clusters(rows: int, columns: int) -> float:
+    """Return the memory of a run that begins in clusters: three factors of the rows, lists and their correlations."""
+    return 8.0 * columns * (3 * min(rows, columns) + costs.NUMBERS_PER_NARROW_COLUMN)
+
+
+def clusters_fit(rows: int, columns: int) -> bool:
+    """Return whether data of this size can be learnt from clusters on within the memory that is free."""
+    needed = bytes_of_clusters(rows, columns)
+    return needed <= TRIFLE or needed <= available_memory()
+
+
+def require_clusters(rows: int, columns: int) -> None:
+    """Raise unless data of this size can be learnt from clusters on."""
+    if not clusters_fit(rows, columns):
+        free, needed = available_memory(), bytes_of_clusters(rows, columns)
+        raise OptionError(
+            f"{columns} columns need about {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are free: enough "
+            f"for about {int(columns * free / needed)} columns. Pass fewer columns, or {keyword('blocks', True)} for "
+            "columns that fall into groups."
+        )
 
 
 def _within(parts: Sequence[Part], settings: Settings) -> tuple[Part, ...]:
@@ -205,43 +261,49 @@ def _within(parts: Sequence[Part], settings: Settings) -> tuple[Part, ...]:
     return tuple(cut)
 
 
-def matrices_of(method: Method) -> int:
-    """Return how many matrices of p × p doubles a method needs at least."""
-    return costs.MATRICES_OF_ELIMINATION + (costs.MATRICES_OF_SCORED_ORDER if method.by_bic else 0)
+def matrices_of(method: Method, columns: int) -> int:
+    """Return how many matrices of p × p doubles a method needs at least for so many columns."""
+    if not method.by_bic:
+        return costs.MATRICES_OF_ELIMINATION
+    return costs.MATRICES_OF_ELIMINATION + (1 if method.narrows(columns) else costs.MATRICES_OF_SCORED_ORDER)
 
 
 def fits(columns: int, method: Method) -> bool:
     """Return whether so many columns can be learnt as a whole within the memory that is free."""
-    needed = 8.0 * matrices_of(method) * columns**2
-    return needed <= TRIFLE or needed <= available_memory()
+    return matrices_fit(columns, matrices_of(method, columns))
 
 
-def most_columns(method: Method) -> int:
-    """Return how many columns can be learnt as a whole within the memory that is free."""
-    return int(math.sqrt(available_memory() / (8.0 * matrices_of(method))))
+def most_columns(method: Method, columns: int) -> int:
+    """Return how many columns, up to those given, can be learnt as a whole within the memory that is free."""
+    return int(math.sqrt(available_memory() / (8.0 * matrices_of(method, columns))))
 
 
 def require_fit(columns: int, method: Method) -> None:
     """Raise unless so many columns can be learnt within the memory that is free."""
     if not fits(columns, method):
-        free, most = available_memory(), most_columns(method)
-        needed = 8.0 * matrices_of(method) * columns**2
+        free, most = available_memory(), most_columns(method, columns)
+        needed = 8.0 * matrices_of(method, columns) * columns**2
         cures = [f"{keyword('blocks', True)} for columns that fall into groups", f"at most {most} columns"]
         if method.by_bic and 8.0 * costs.MATRICES_OF_ELIMINATION * columns**2 <= free:
             cures.insert(0, f"{keyword('method', 'rfd')} without refinement")
         raise OptionError(
-            f"{columns} columns need about {needed / 1e9:.1f} GB of memory, {matrices_of(method)} matrices of all "
-            f"pairs, and {free / 1e9:.1f} GB are free: enough for {most} columns. Use {', '.join(cures)}, or a sparse "
-            f"precision matrix with {keyword('input', 'precision')}."
+            f"{columns} columns need about {needed / 1e9:.1f} GB of memory, {matrices_of(method, columns)} matrices of "
+            f"all pairs, and {free / 1e9:.1f} GB are free: enough for {most} columns. Use {', '.join(cures)}, or a "
+            f"sparse precision matrix with {keyword('input', 'precision')}."
         )
     if method.beam_width:
-        require_beam(columns, method.beam_width)
+        require_beam(columns, _first_beam(columns, method))
+
+
+def _first_beam(columns: int, method: Method) -> int:
+    """Return how many states the first beams over so many columns hold."""
+    return first_width(columns, stepwise=False) if method.widens else method.beam_width
 
 
 def _states(columns: int, method: Method) -> tuple[int, int]:
     """Return how many states all beams follow one after the other, and how many are in memory at the same time."""
-    side_by_side = len(tuning.DENSE_SETTINGS)
-    width = method.beam_width
+    side_by_side = len(tuning.DENSE_SETTINGS) if columns < tuning.HUGE_P else 1
+    width = _first_beam(columns, method)
     states, most = side_by_side * width, width
     if beam_fits(columns, side_by_side * width):
         most = side_by_side * width

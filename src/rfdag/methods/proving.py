@@ -31,7 +31,7 @@ def found_over_all_sets(
     moments, rows = sample_of(evidence)
     gamma = method.starting_gamma(rows, len(moments.names), run.estimation)
     scored, proof = _best_of_all(evidence, run, method.price, gamma, report)
-    return Found(scored.order, scored.dag, replay(engine, scored.order), scored, proof=proof)
+    return Found(scored.order, scored.dag, replay(engine, scored.order).trace, scored, proof=proof)
 
 
 def best_of_penalties(method: Judged, found: Found, evidence: Evidence, run: Run) -> Found:
@@ -52,7 +52,7 @@ def best_of_penalties(method: Judged, found: Found, evidence: Evidence, run: Run
     for number, penalty in enumerate(method.penalties):
         if penalty not in solved:
             solve(number, penalty, gamma)
-    if method.sees_noise(found.scored, evidence):
+    if method.sees_noise(found.scored):
         solve(0, method.price, tuning.MARGIN_GAMMA)
     chosen = min(sorted(solved), key=lambda penalty: criterion(solved[penalty][0]))
     best, proof = solved[chosen]

@@ -9,19 +9,24 @@ from typing import ClassVar, Literal, Self
 from rfdag.eliminate import Engine, replay
 from rfdag.errors import OptionError, keyword
 from rfdag.evidence.evidence import Evidence
-from rfdag.evidence.moments import sample_of
+from rfdag.evidence.moments import Moments, sample_of
 from rfdag.methods.by_rule import found_by_rule, obeying
-from rfdag.methods.found import INTERRUPTED, Found
+from rfdag.methods.clustered import found_in_clusters
+from rfdag.methods.found import INTERRUPTED, Found, graph_of
 from rfdag.methods.judged import DENSE, Refinable
 from rfdag.methods.pace import seconds_of_all_sets
 from rfdag.methods.proving import best_of_penalties, found_over_all_sets, proven
+from rfdag.methods.recording import Recording
 from rfdag.methods.run import Run
 from rfdag.options import option, options
 from rfdag.orders import costs, tuning
 from rfdag.orders.branching import MOST_VARIABLES
 from rfdag.orders.compiling import ALL_SETS, BEAMS, Kernels
 from rfdag.orders.portfolio import search_orders
+from rfdag.precision.estimation import Estimation
 from rfdag.runtime.deadline import OutOfTime
+from rfdag.runtime.memory import matrices_fit
+from rfdag.runtime.threads import one_blas_thread
 
 
 @options
@@ -71,9 +76,30 @@ class Soft(Refinable):
         needs=DENSE,
     )
 
+    clusters: bool | Literal["auto"] = option(
+        default="auto",
+        meaning=(
+            "Whether the search begins in clusters of a few hundred columns that correlate with each other, and goes "
+            "on over all columns from the edges that these find: without any p × p array, for up to 10⁵ columns. "
+            '"auto" does so from 1000 columns on where rows are few (less than 1.25 per column), and where such arrays '
+            "do not fit into memory."
+        ),
+        needs=DENSE,
+    )
+
     def check(self) -> None:
         """Raise where the options do not go together."""
         super().check()
+        if self.clusters is True and not (self.refining and self.by_bic):
+            raise OptionError(
+                f"{keyword('clusters', True)} begins in clusters and refines over all columns by BIC; leave out "
+                f"{keyword('refine', False)} and {keyword('parents', 'threshold')}."
+            )
+        if self.clusters is True and self.exact is True:
+            raise OptionError(
+                f"{keyword('exact', True)} proves answers of few columns, and {keyword('clusters', True)} is for many: "
+                "leave one of them out."
+            )
         if self.exact is True and not (self.refining and self.by_bic):
             raise OptionError(
                 f"{keyword('exact', True)} asks for the best DAG by BIC; leave out {keyword('refine', False)} and "
@@ -109,6 +135,30 @@ class Soft(Refinable):
                 f"{keyword('exact', True)} takes up to {MOST_VARIABLES} variables, and there are "
                 f"{len(evidence.names)}. Leave it out, or choose variables with {keyword('columns', ...)}."
             )
+
+    def narrows(self, columns: int) -> bool:
+        """Return whether it looks at a few candidates for each of so many variables, if the graph is sparse."""
+        return self.refining and self.by_bic and columns >= tuning.LEAST_P_FOR_FEWER_CANDIDATES
+
+    def in_clusters(self, rows: int, columns: int, estimation: Estimation, device: str = "cpu") -> bool:
+        """Return whether data of this size are searched in clusters at first."""
+        if self.clusters != "auto" or not (self.refining and self.by_bic) or device != "cpu":
+            return self.clusters is True
+        if columns < tuning.LEAST_P_FOR_CLUSTERS or estimation.precision != "auto" or "beam" in self.given():
+            return False
+        return estimation.few(rows, columns) or not matrices_fit(columns, costs.MATRICES_OF_ELIMINATION)
+
+    def search_arranged(self, evidence: Moments, run: Run, refining: Run) -> Found:
+        """Return what is found over all columns at once, or from clusters of them on."""
+        _, rows = sample_of(evidence)
+        if not self.in_clusters(rows, len(evidence.names), run.estimation, run.device):
+            return super().search_arranged(evidence, run, refining)
+        with one_blas_thread():
+            found = found_in_clusters(self, evidence, run)
+            run.clock.lap("elimination")
+            found = self.refined(found, evidence, refining)
+            run.clock.lap("refinement")
+        return self.concluded(replace(found, warnings=(*evidence.notes, *found.warnings)), evidence, run)
 
     @property
     def widens(self) -> bool:
@@ -158,13 +208,16 @@ class Soft(Refinable):
             device=run.device,
             constraints=run.constraints,
         )
-        elimination = replay(engine, outcome.eliminated, run.bar.stage("Recording the elimination"))
         best = outcome.best if self.by_bic else None
-        found = Found(
-            elimination.order if best is None else best.order,
-            elimination.dag if best is None else best.dag,
-            elimination,
-            best,
+        if best is not None and not best.candidates.complete and moments.partial is None:
+            recording = Recording(moments.moments, outcome.eliminated, self.alpha, self.scope)
+            found = Found(best.order, graph_of(best), recording, best)
+        else:
+            found = Found.of(replay(engine, outcome.eliminated, run.bar.stage("Recording the elimination")))
+            if best is not None:
+                found = replace(found, order=best.order, dag=graph_of(best), scored=best)
+        found = replace(
+            found,
             attempts=outcome.attempts,
             operations=outcome.operations,
             warnings=(INTERRUPTED,) if outcome.interrupted else (),

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rfdag.eliminate import Engine, LostPrecision
+from rfdag.eliminate import LostPrecision, Trace
 from rfdag.errors import Message, as_columns, keyword
 from rfdag.evidence.evidence import Evidence
 from rfdag.methods.found import Found
 from rfdag.orders.limits import warning_about_cap
 
 
-def warnings_about(evidence: Evidence, found: Found, engine: Engine, *, exhaustive: bool = False) -> tuple[str, ...]:
+def warnings_about(evidence: Evidence, found: Found, settled: float, *, exhaustive: bool = False) -> tuple[str, ...]:
     """Return warnings about variances and numbers of parents, the evidence itself, and decisions near a threshold.
 
-    ``exhaustive`` tells that the search claims to find the best DAG of all.
+    ``settled`` is the distance to a threshold below which rounding may have decided; ``exhaustive`` tells that the
+    search claims to find the best DAG of all.
     """
     warnings: list[str] = []
     exhausted = [] if found.scored is None else found.scored.exhausted.tolist()
@@ -34,13 +36,14 @@ def warnings_about(evidence: Evidence, found: Found, engine: Engine, *, exhausti
     if found.scored is not None and (exhaustive or not of_evidence):
         capped = warning_about_cap(found.scored, evidence.names, exhaustive=exhaustive)
         warnings += [] if capped is None else [capped]
-    margin = found.elimination.trace.smallest_margin
+    trace = found.recorded
     # Where parents were chosen by BIC the thresholds of the trace decided nothing.
-    if margin < engine.settled and found.scored is None:
+    margin = trace.smallest_margin if isinstance(trace, Trace) and found.scored is None else math.inf
+    if margin < settled:
         warnings.append(
             Message(
                 f"A partial correlation lies within {margin:.0e} of its threshold, closer than the "
-                f"{engine.settled:.0e} that rounding may change: another machine might decide that edge differently."
+                f"{settled:.0e} that rounding may change: another machine might decide that edge differently."
             )
         )
     return tuple(warnings)

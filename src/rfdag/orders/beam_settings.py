@@ -60,9 +60,11 @@ def first_width(p: int, *, stepwise: bool) -> int:
 
     >>> first_width(50, stepwise=False), first_width(50, stepwise=True), first_width(100, stepwise=True)
     (8, 64, 16)
+    >>> first_width(1000, stepwise=False), first_width(10_000, stepwise=False)
+    (4, 1)
     """
     if not stepwise:
-        return tuning.NARROWEST_BEAM
+        return max(1, min(tuning.NARROWEST_BEAM, int(tuning.MOST_FIRST_BEAM_ENTRIES / p**2)))
     affordable = int(tuning.FIRST_STEPWISE_WORK / p**4)
     return min(tuning.FIRST_STEPWISE_BEAM, max(tuning.NARROWEST_BEAM, affordable))
 

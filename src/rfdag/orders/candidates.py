@@ -9,9 +9,10 @@ another order needs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,8 @@ from rfdag.orders import tuning
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-ROWS_AT_ONCE = 256
-"""Rows of a matrix that are ranked at a time, so that the copies are small."""
+ENTRIES_AT_ONCE = 1 << 22
+"""Entries of a matrix that are ranked at a time, so that the copies are small: 32 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +78,26 @@ class Candidates:
         """Return lists that have these pairs of variables, too."""
         if self.complete or not pairs.nnz:
             return self
-        places = np.ones(len(self.owners), bool), (self.owners, self.lists[0])
-        return type(self).among(pairs + csr_array(places, shape=pairs.shape))
+        return type(self).among(pairs + self.pairs)
+
+    @property
+    def pairs(self) -> csr_array:
+        """The variables that are candidates of each other, marked in a sparse matrix, and all with themselves."""
+        p = len(self.starts) - 1
+        return csr_array((np.ones(len(self.owners), bool), self.lists[0], self.starts), shape=(p, p))
+
+    def same_lists(self, other: Candidates) -> NDArray[np.bool_]:
+        """Return which variables have the same list in other candidates.
+
+        >>> pair, chain = (np.array(pairs, bool) for pairs in ([[0, 1], [0, 0]], [[0, 0], [0, 0]]))
+        >>> Candidates.among(pair).same_lists(Candidates.among(chain))
+        array([False, False])
+        """
+        same = np.diff(self.starts) == np.diff(other.starts)
+        mine, theirs = same[self.owners], same[other.owners]
+        differing = self.lists[0, mine] != other.lists[0, theirs]
+        same[self.owners[mine][differing]] = False
+        return same
 
     @cached_property
     def owners(self) -> Integers:
@@ -108,20 +127,54 @@ class Candidates:
         return self.lists[0, self.starts[y] : self.starts[y + 1]]
 
 
+class Nearest(NamedTuple):
+    """For each variable, in a row, the others with which it correlates most, and how strongly."""
+
+    variables: Integers
+    strengths: Floats
+
+    def first(self, count: int) -> csr_array:
+        """Mark for each variable so many of them, the strongest."""
+        p, most = self.variables.shape
+        count = min(count, most)
+        chosen = np.argpartition(-self.strengths, count - 1, axis=1)[:, :count]
+        columns = np.take_along_axis(self.variables, chosen, axis=1)
+        rows = np.repeat(np.arange(p), count)
+        return csr_array((np.ones(p * count, bool), (rows, columns.ravel())), shape=(p, p))
+
+
+def nearest(
+    rows_of: Callable[[Integers], Floats],
+    p: int,
+    count: int,
+    report: Callable[[float], None] = lambda share: None,
+) -> Nearest:
+    """Return for each of p variables the ``count`` others whose entries are largest in its row of a matrix.
+
+    ``rows_of`` returns some rows of that matrix, ``report`` is called with the share of them done.
+
+    >>> found = nearest(lambda rows: np.array([[1.0, 0.5, -0.6], [0.5, 1.0, 0.3], [-0.6, 0.3, 1.0]])[rows], 3, 1)
+    >>> found.variables.ravel(), found.strengths.ravel()
+    (array([2, 0, 0]), array([0.6, 0.5, 0.6]))
+    """
+    count = min(count, p - 1)
+    found = Nearest(np.empty((p, count), np.int64), np.empty((p, count)))
+    step = max(1, ENTRIES_AT_ONCE // p)
+    for first in range(0, p, step):
+        rows = np.arange(first, min(first + step, p))
+        sizes = np.abs(rows_of(rows))
+        sizes[np.arange(len(rows)), rows] = -1.0
+        chosen = np.argpartition(sizes, p - count, axis=1)[:, p - count :]
+        found.variables[rows], found.strengths[rows] = chosen, np.take_along_axis(sizes, chosen, axis=1)
+        report(float((rows[-1] + 1) / p))
+    return found
+
+
 def strongest(correlation: Floats, partial: Floats) -> csr_array:
     """Mark for each variable those with which its correlations, and its partial correlations, are largest."""
-    by_correlation = _largest(correlation, tuning.CANDIDATES_BY_CORRELATION)
-    return csr_array(by_correlation + _largest(partial, tuning.CANDIDATES_BY_PARTIAL_CORRELATION))
-
-
-def _largest(matrix: Floats, count: int) -> csr_array:
-    """Mark the entries of largest size in each row of a square matrix, besides the diagonal."""
-    p = len(matrix)
-    count = min(count, p - 1)
-    chosen = np.empty((p, count), np.int64)
-    for first in range(0, p, ROWS_AT_ONCE):
-        sizes = np.abs(matrix[first : first + ROWS_AT_ONCE])
-        sizes[np.arange(len(sizes)), np.arange(first, first + len(sizes))] = -1.0
-        chosen[first : first + len(sizes)] = np.argpartition(sizes, p - count, axis=1)[:, p - count :]
-    rows = np.repeat(np.arange(p), count)
-    return csr_array((np.ones(p * count, bool), (rows, chosen.ravel())), shape=(p, p))
+    counts = tuning.CANDIDATES_BY_CORRELATION, tuning.CANDIDATES_BY_PARTIAL_CORRELATION
+    marked = [
+        nearest(matrix.__getitem__, len(matrix), count).first(count)
+        for matrix, count in zip((correlation, partial), counts, strict=True)
+    ]
+    return csr_array(marked[0] + marked[1])

@@ -11,26 +11,26 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from rfdag.evidence.moments import Moments
 from rfdag.orders import tuning
+from rfdag.orders.fitted import regressions_of
+from rfdag.orders.scores import ScoredOrder
 
 
-def noise_at_the_margin(
-    moments: Moments, dag: NDArray[np.int8], price: float, required: NDArray[np.bool_] | None = None
-) -> bool:
+def noise_at_the_margin(scored: ScoredOrder, price: float) -> bool:
     """Return whether the edges that barely pay their price are mostly noise; required ones need not pay it."""
-    n = moments.n_samples
-    assert n is not None
-    margin = 2 * tuning.MARGIN_GAMMA * math.log(len(dag))
-    chosen = dag != 0 if required is None else (dag != 0) & ~required
-    partial = moments.regressions(dag).partial_correlations[chosen]
+    p, n = len(scored.order), scored.n_samples
+    margin = 2 * tuning.MARGIN_GAMMA * math.log(p)
+    fitted = regressions_of(scored).partial_correlations
+    partial = fitted.data
+    if scored.constraints is not None and len(scored.constraints.required_edges):
+        sources, targets = fitted.nonzero()
+        partial = partial[~scored.constraints.required[sources, targets]]
     above = (-n * np.log1p(-np.minimum(partial**2, 1 - 1e-15)) - price) / margin
     within = int((above < 1).sum())
     further = int(((above >= 1) & (above < 1 + tuning.MARGINS_COMPARED)).sum())
-    pairs = len(dag) * (len(dag) - 1) / 2
+    pairs = p * (p - 1) / 2
     by_chance = pairs * (chdtrc(1, price) - chdtrc(1, price + margin))
     crowded = within * tuning.MARGINS_COMPARED > tuning.MARGIN_CROWDING * further
     return bool(crowded and within <= tuning.MARGIN_SELECTION * by_chance)

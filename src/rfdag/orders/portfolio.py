@@ -7,35 +7,34 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-from rfdag.eliminate.beams.gpu import GpuBeam, bytes_of_states
-from rfdag.eliminate.beams.soft import SoftBeam
-from rfdag.eliminate.beams.stepwise import StepwiseBeam
+from rfdag.eliminate.beams.gpu import bytes_of_states
 from rfdag.evidence.local import GroupedMoments
 from rfdag.knowledge.constraints import Constraints
 from rfdag.orders import tuning
 from rfdag.orders.beam_settings import (
     first_width,
     may_be_lazy,
-    neighbour_z,
     next_width,
     settings_for,
     steps_between_scores,
 )
-from rfdag.orders.candidates import strongest
-from rfdag.orders.narrowing import narrowed
+from rfdag.orders.beam_task import BeamTask, on_host, strongest_pairs
+from rfdag.orders.candidates import Candidates
+from rfdag.orders.grams import Grams
+from rfdag.orders.narrowing import reconsidered
+from rfdag.orders.recombination import united
 from rfdag.orders.reinsertion import descend
 from rfdag.orders.scores import ScoredOrder
 from rfdag.orders.tuning import Setting
 from rfdag.runtime.deadline import Deadline, OutOfTime
-from rfdag.runtime.device import cupy, free_memory, require_memory
-from rfdag.runtime.memory import beam_fits, require_beam
+from rfdag.runtime.device import require_memory
+from rfdag.runtime.memory import require_beam
 from rfdag.runtime.progress import Shares
 
 Floats = NDArray[np.float64]
@@ -146,7 +145,7 @@ def search_orders(
     lazy = sparse and may_be_lazy(p, refine) if rescoring == "auto" else rescoring == "lazy"
     stepwise = not (sparse or lazy) and p <= tuning.LARGEST_P_FOR_STEPWISE
     on_gpu = device == "cuda" and not stepwise
-    host = functools.partial(_on_host, partial, device)
+    host = functools.partial(on_host, partial, device)
     if stepwise:
         settings = tuning.STEPWISE_SETTINGS
         # There is no such beam for the GPU, and answers must not depend on the device.
@@ -157,7 +156,7 @@ def search_orders(
     else:
         require_beam(p, first)
     narrowing = refine and sparse and p >= tuning.LEAST_P_FOR_FEWER_CANDIDATES
-    task = _Task(
+    task = BeamTask(
         partial=partial,
         moments=moments,
         worth=worth,
@@ -170,7 +169,7 @@ def search_orders(
         refine_each=refine and (sparse or (stepwise and p <= tuning.SMALL_P)),
         on_gpu=on_gpu,
         constraints=constraints,
-        strongest=_strongest(moments, host()) if narrowing else None,
+        grams=Grams.along(Candidates.among(strongest_pairs(moments, host())), moments) if narrowing else None,
     )
     # A search without refinement must be quick; only dense graphs need wide beams for an answer.
     widening = width == "auto" and (refine or not sparse)
@@ -186,6 +185,8 @@ def search_orders(
                 beams = None
         if refine and not task.refine_each:
             descend(search.best.scored, generator, deadline, report)
+        if narrowing:
+            search.unite_best()
     except (KeyboardInterrupt, OutOfTime) as ended:
         # A beam may have finished while another ran out of time.
         if not search.finished:
@@ -194,61 +195,6 @@ def search_orders(
         search.take_best_finished()
     operations = sum(trial.scored.operations for trial in search.finished)
     return Outcome(search.best.scored, tuple(search.attempts), search.best.eliminated, operations, interrupted)
-
-
-@dataclass(frozen=True)
-class _Task:
-    """What every beam of a search has in common."""
-
-    partial: Floats
-    moments: GroupedMoments
-    worth: int
-    penalty: float
-    gamma: float
-    steps_between_scores: int
-    stepwise: bool
-    refine_each: bool
-    on_gpu: bool
-    constraints: Constraints | None
-    strongest: csr_array | None
-
-    @property
-    def p(self) -> int:
-        return len(self.partial)
-
-    def fits(self, width: int) -> bool:
-        """Return whether so many states fit into memory."""
-        return _fits_on_gpu(self.p, width) if self.on_gpu else beam_fits(self.p, width)
-
-    def beam(self, setting: Setting, width: int, threads: int) -> SoftBeam | StepwiseBeam | GpuBeam:
-        """Return a beam that has not started yet."""
-        if self.stepwise:
-            return StepwiseBeam(
-                self.partial,
-                self.worth,
-                width,
-                setting.mu,
-                c=setting.c,
-                shortlist=tuning.STEPWISE_SHORTLIST,
-                threads=threads,
-                constraints=self.constraints,
-            )
-        kind = GpuBeam if self.on_gpu else functools.partial(SoftBeam, threads=threads)
-        return kind(
-            self.partial,
-            self.worth,
-            width,
-            setting.mu,
-            c=setting.c,
-            noise=setting.noise,
-            z_near=neighbour_z(self.p),
-            rescore_every=self.steps_between_scores,
-            constraints=self.constraints,
-        )
-
-    def scored(self, order: Integers, check: Callable[[], None]) -> ScoredOrder:
-        """Return an order with its parents and its BIC."""
-        return ScoredOrder(self.moments, order, self.penalty, self.gamma, constraints=self.constraints, check=check)
 
 
 @dataclass(frozen=True)
@@ -273,10 +219,12 @@ class _Portfolio:
     """Rounds of beams, the best order so far, and all that are finished, for a search that ends early."""
 
     def __init__(
-        self, task: _Task, threads: int, deadline: Deadline, limit: Deadline, report: Callable[[float], None]
+        self, task: BeamTask, threads: int, deadline: Deadline, limit: Deadline, report: Callable[[float], None]
     ) -> None:
         self.attempts: list[Attempt] = []
         self.finished: list[_Trial] = []
+        # The same without those of a round that did not end, in an order that does not depend on threads.
+        self._in_rounds: list[_Trial] = []
         self._best: _Trial | None = None
         self._task, self._threads, self._deadline, self._report = task, threads, deadline, report
         self._limit = limit
@@ -314,10 +262,18 @@ class _Portfolio:
             Attempt(trial.setting.c, trial.setting.mu, beams.width, trial.score, trial.setting.noise) for trial in found
         ]
         found.sort(key=lambda trial: _total(trial.scored))
+        self._in_rounds += found
         improved = bool(found) and (self._best is None or _total(found[0].scored) < _total(self._best.scored))
         if improved:
             self._best = found[0]
         return found, improved
+
+    def unite_best(self) -> None:
+        """Give the best order what is better in those of other settings."""
+        best, *others = sorted(self._in_rounds, key=lambda trial: _total(trial.scored))
+        with suppress(OutOfTime):
+            scored = united([best.scored, *(trial.scored for trial in others)], self._patient.require)
+            self._best = replace(best, scored=scored)
 
     def take_best_finished(self) -> None:
         """Make the best of all finished trials the best, those of a round that did not end included."""
@@ -339,10 +295,9 @@ class _Portfolio:
         except _Stopped:
             return None
         with suppress(OutOfTime):
-            for other in orders[1 : tuning.ORDERS_SCORED_PER_BEAM]:
+            for other in orders[1 : 1 if self._task.candidates else tuning.ORDERS_SCORED_PER_BEAM]:
                 scored = min(scored, self._task.scored(other, self._patient.require), key=_total)
-            if self._task.strongest is not None:
-                scored = narrowed(scored, self._task.strongest, self._patient.require)
+            scored = reconsidered(scored, self._patient.require) or scored
         trial = _Trial(setting, scored.order.copy(), _total(scored), scored)
         self.finished.append(trial)
         if self._task.refine_each:
@@ -360,7 +315,7 @@ class _Portfolio:
             raise _Stopped
 
 
-def _next_round(beams: _Round, found: list[_Trial], task: _Task) -> _Round | None:
+def _next_round(beams: _Round, found: list[_Trial], task: BeamTask) -> _Round | None:
     """Return the next, wider round, or None if the settings agree or beams would be too wide."""
     if len(found) > 1 and _total(found[0].scored) == _total(found[-1].scored):
         return None
@@ -374,20 +329,3 @@ def _next_round(beams: _Round, found: list[_Trial], task: _Task) -> _Round | Non
 def _total(scored: ScoredOrder) -> float:
     # Orders of one equivalence class differ by rounding alone, which must not decide.
     return round(scored.total, 6)
-
-
-def _on_host(partial: Floats, device: str) -> Floats:
-    on_host: Floats = partial if device == "cpu" else cupy().asnumpy(partial)
-    return on_host
-
-
-def _strongest(moments: GroupedMoments, partial: Floats) -> csr_array:
-    """Return the pairs with the strongest evidence, for each variable in its own moments."""
-    several = len(moments.matrices) > 1
-    return strongest(
-        moments.matrices[moments.which, np.arange(len(partial))] if several else moments.matrices[0], partial
-    )
-
-
-def _fits_on_gpu(p: int, width: int) -> bool:
-    return bytes_of_states(p, width) < free_memory() / 2

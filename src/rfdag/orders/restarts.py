@@ -7,16 +7,18 @@ import math
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Literal
 
 import numpy as np
 
 from rfdag.orders import tuning
+from rfdag.orders.narrowing import reconsidered
+from rfdag.orders.recombination import recombine
 from rfdag.orders.reinsertion import IMPROVED, descend
 from rfdag.orders.rivals import Rivals
 from rfdag.orders.scores import ScoredOrder
-from rfdag.runtime.deadline import Deadline
+from rfdag.runtime.deadline import Deadline, OutOfTime
 
 
 def iterate(
@@ -39,7 +41,8 @@ def iterate(
     ``until`` a moment. The deadline ends both. The score never rises. The second value is whether the user interrupted
     it; nothing found until then is lost. All orders that are reached are offered to ``rivals``.
     """
-    progress = _Restarts(best, restarts, deadline or Deadline(), until, rivals or Rivals(), operations)
+    kind = _Restarts if best.candidates.complete else _Recombining
+    progress = kind(best, restarts, deadline or Deadline(), until, rivals or Rivals(), operations)
     stop = threading.Event()
     if progress.next_count() > 0:
         report(progress.share)
@@ -50,8 +53,8 @@ def iterate(
                 while (count := progress.next_count()) > 0:
                     # As many from the same order whatever the number of threads, so that the answer is the same.
                     ends = progress.end_of_next(stop.is_set)
-                    restart = functools.partial(_restart, progress.best, ends)
-                    progress.take((pool.map if pool else map)(restart, generator.spawn(count)), count)
+                    restart = functools.partial(progress.restart, progress.best, ends)
+                    progress.take((pool.map if pool else map)(restart, generator.spawn(count)), count, generator)
                     report(progress.share)
             except KeyboardInterrupt:
                 # Leaving the pool waits for its workers; let them end soon.
@@ -81,10 +84,9 @@ class _Restarts:
     ) -> None:
         self.best, self.deadline = best, deadline
         self._rivals = rivals
-        rivals.offer(best)
+        self._offer(best)
         self._expected = float(max(best.own_operations, 1))
-        share = tuning.RESTART_SHARE * min(1.0, tuning.LARGEST_P_FOR_FULL_SHARE / len(best.order))
-        self._budget = max(share * max(operations, best.operations), tuning.LEAST_RESTART_OPERATIONS)
+        self._budget = max(self._share_for(best) * max(operations, best.operations), tuning.LEAST_RESTART_OPERATIONS)
         self._spent = 0
         self._spent_in_all = 0
         self.done = 0
@@ -92,6 +94,35 @@ class _Restarts:
         self._until = until
         self._at_first = 0.0 if until is None else until.left()
         self._fruitless = 0
+
+    @staticmethod
+    def _share_for(best: ScoredOrder) -> float:
+        """Return how many operations restarts may take in vain, for each that was taken until now."""
+        return tuning.RESTART_SHARE * min(1.0, tuning.LARGEST_P_FOR_FULL_SHARE / len(best.order))
+
+    @property
+    def _patience(self) -> int:
+        """How many restarts in a row may bring nothing."""
+        return tuning.MOST_FRUITLESS_RESTARTS
+
+    def _offer(self, scored: ScoredOrder) -> None:
+        """Remember an order that was reached."""
+        self._rivals.offer(scored)
+
+    @staticmethod
+    def restart(best: ScoredOrder, deadline: Deadline, generator: np.random.Generator) -> ScoredOrder:
+        """Return a disturbed copy of the best order after a descent."""
+        trial = best.copy()
+        if len(trial.order) < tuning.LEAST_P_FOR_REVERSALS:
+            _shuffle(trial, generator)
+        else:
+            for _ in range(_edges_to_reverse(trial, generator)):
+                trial.reverse_edge(generator)
+        descend(trial, generator, deadline, thorough=False, renewing=False)
+        # Most restarts lead back to the best order, whose parents were renewed.
+        if abs(trial.total - best.total) > IMPROVED:
+            descend(trial, generator, deadline, thorough=False)
+        return trial
 
     @property
     def share(self) -> float:
@@ -126,37 +157,86 @@ class _Restarts:
             return self._wanted - self.done
         in_all = tuning.RESTARTS_IN_ALL * self._budget - self._spent_in_all
         affordable = int(min(self._budget - self._spent, in_all) / self._expected)
-        return min(affordable, tuning.MOST_FRUITLESS_RESTARTS - self._fruitless)
+        return min(affordable, self._patience - self._fruitless)
 
-    def take(self, trials: Iterable[ScoredOrder], count: int) -> None:
+    def take(self, trials: Iterable[ScoredOrder], count: int, generator: np.random.Generator) -> None:
         """Count these restarts, and keep the best of them if it is better than the best so far."""
         reached = list(trials)
-        for each in reached:
-            self._rivals.offer(each)
-        trial = min(reached, key=lambda trial: trial.total)
+        before = self.best.total
         taken = sum(each.operations for each in reached)
+        self._keep(reached, generator)
         self.done += count
         self._fruitless += count
         self._spent += taken
         self._spent_in_all += taken
         self._expected = max(taken / count, 1.0)
+        if self.best.total < before - self._least_gain:
+            self._fruitless, self._spent = 0, 0
+
+    @property
+    def _least_gain(self) -> float:
+        """The fall of the score for which restarts go on."""
+        return IMPROVED
+
+    def _keep(self, reached: list[ScoredOrder], generator: np.random.Generator) -> None:
+        """Keep the best of these orders if it is better than the best so far."""
+        for each in reached:
+            self._offer(each)
+        trial = min(reached, key=lambda trial: trial.total)
         if trial.total < self.best.total - IMPROVED:
-            self.best, self._fruitless, self._spent = trial, 0, 0
+            self.best = trial
 
 
-def _restart(best: ScoredOrder, deadline: Deadline, generator: np.random.Generator) -> ScoredOrder:
-    """Return a disturbed copy of the best order after a descent."""
-    trial = best.copy()
-    if len(trial.order) < tuning.LEAST_P_FOR_REVERSALS:
-        _shuffle(trial, generator)
-    else:
-        for _ in range(_edges_to_reverse(trial, generator)):
+class _Recombining(_Restarts):
+    """The same where each variable has few candidates: all of the graph is disturbed, and what is better is kept.
+
+    Other orders that are nearly as good are not remembered: of so many variables, there are too many.
+    """
+
+    _until_screening = 1
+
+    def _offer(self, scored: ScoredOrder) -> None:
+        """Remember nothing."""
+
+    @staticmethod
+    def restart(best: ScoredOrder, deadline: Deadline, generator: np.random.Generator) -> ScoredOrder:
+        """Return a copy of the best order after a descent from it with edges reversed in many places."""
+        trial = best.copy()
+        for _ in range(max(1, len(trial.order) // generator.choice(tuning.VARIABLES_PER_EDGE_DISTURBED))):
             trial.reverse_edge(generator)
-    descend(trial, generator, deadline, thorough=False, renewing=False)
-    # Most restarts lead back to the best order, whose parents were renewed.
-    if abs(trial.total - best.total) > IMPROVED:
-        descend(trial, generator, deadline, thorough=False)
-    return trial
+        descend(trial, generator, deadline, thorough=False, renewing=False)
+        return trial
+
+    @property
+    def _least_gain(self) -> float:
+        """The fall of the score for which restarts go on: an edge for so many variables."""
+        return self.best.price * len(self.best.order) * tuning.EDGES_PER_VARIABLE_TO_GO_ON
+
+    def _keep(self, reached: list[ScoredOrder], generator: np.random.Generator) -> None:
+        """Give the best order what is better in each of these; now and then, compare it with all variables."""
+        for each in reached:
+            recombine(self.best, each)
+        self._until_screening -= 1
+        if self._until_screening > 0:
+            return
+        self._until_screening = tuning.ROUNDS_BETWEEN_SCREENINGS
+        with suppress(OutOfTime):
+            wider = reconsidered(self.best, self.deadline.require)
+            if wider is not None:
+                # What is found once is often found again.
+                self._until_screening = 1
+                descend(wider, generator, self.deadline, thorough=False)
+                self.best = wider
+
+    @staticmethod
+    def _share_for(best: ScoredOrder) -> float:
+        """Return how many operations restarts may take in vain, for each that was taken until now."""
+        return tuning.RECOMBINED_SHARE
+
+    @property
+    def _patience(self) -> int:
+        """How many restarts in a row may bring next to nothing."""
+        return tuning.MOST_FRUITLESS_RECOMBINED
 
 
 def _edges_to_reverse(scored: ScoredOrder, generator: np.random.Generator) -> int:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Self
+from typing import Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
-from rfdag.evidence.local import GroupedMoments
+from rfdag.evidence.local import GroupedMoments, LocalMoments
+from rfdag.graphs.dag import Graph
 from rfdag.knowledge.constraints import FORBIDDEN, REQUIRED, Constraints
-from rfdag.orders import plausible
+from rfdag.orders import plausible, state
 from rfdag.orders.candidates import Candidates
+from rfdag.orders.grams import Grams
 from rfdag.orders.kernels import fits, moves
 from rfdag.orders.limits import most_parents
 from rfdag.runtime.deadline import OutOfTime
@@ -50,11 +52,17 @@ class ScoredOrder:
         Called again and again while parents are chosen, which takes long on dense graphs; may raise `OutOfTime`.
     candidates
         Which variables can be parents of which, besides those of ``parents`` and required ones; all unless given.
+    grams
+        Correlations along the lists of some candidates, not to be computed again for those that are the same.
+    renewing
+        Whether parents are renewed once they are chosen; a descent does so, too.
 
     Attributes
     ----------
     moments, constraints
         Those given.
+    grams
+        Correlations along the lists of the candidates.
     candidates
         Those given, with all parents that are given or required.
     most_parents
@@ -65,14 +73,16 @@ class ScoredOrder:
 
     def __init__(
         self,
-        moments: GroupedMoments,
+        moments: LocalMoments,
         order: Integers,
         penalty: float = 2.0,
         gamma: float = 0.0,
-        parents: NDArray[np.int8] | None = None,
+        parents: Graph | None = None,
         constraints: Constraints | None = None,
         check: Callable[[], None] = lambda: None,
         candidates: Candidates | None = None,
+        grams: Grams | None = None,
+        renewing: bool = True,
     ) -> None:
         p = moments.size
         self.moments = moments
@@ -87,28 +97,31 @@ class ScoredOrder:
         self.most_parents = most_parents(moments, constraints)
         self._price = price_of_edge(moments.n_samples, p, penalty, gamma)
         room = min(int(self.most_parents.max()), candidates.widest - 1)
+        self.grams = Grams.along(candidates, moments, grams, check)
         self._state = fits.State(
-            matrices=np.ascontiguousarray(moments.matrices),
+            grams=self.grams.entries,
             starts=candidates.starts,
             lists=candidates.lists,
             places=np.zeros((7, p), np.int64),
             parents=np.zeros((p, room + 1), np.int64),
             values=np.zeros((2, p)),
             left=np.empty((2, candidates.starts[-1])),
-            knowledge=_knowledge_matrices(constraints),
+            knowledge=state.knowledge_matrices(constraints),
         )
         places = self._state.places
         places[fits.ORDER] = order
         places[fits.PLACE, places[fits.ORDER]] = np.arange(p)
         places[fits.STALE] = 1
-        places[fits.WHICH] = moments.which
+        places[fits.GRAM] = self.grams.starts
         places[fits.LIMIT] = self.most_parents
         places[fits.OWN] = candidates.own
         self._state.values[fits.ROWS] = [moments.rows(y) for y in range(p)]
-        self._work = _workspace(room, candidates.widest)
+        self._work = state.workspace(room, candidates.widest)
         self._inherited = 0
+        self._before: NDArray[np.bool_] | None = None
+        given_to = None if parents is None else csc_array(parents)
         for child in range(p) if constraints is not None or parents is not None else ():
-            given = _first_parents(child, parents, constraints)[: self.most_parents[child]]
+            given = state.first_parents(child, given_to, constraints)[: self.most_parents[child]]
             self._state.parents[child, : len(given)] = np.searchsorted(candidates.of(child), given)
             places[fits.COUNT, child] = len(given)
         self.settled = False
@@ -117,7 +130,8 @@ class ScoredOrder:
             self._refine(moves.FIT, np.arange(first, min(first + AT_ONCE, p)))
         # Parents that were not renewed are parents all the same.
         with suppress(OutOfTime):
-            self.renew(check)
+            if renewing:
+                self.renew(check)
 
     def _refine(self, task: int, items: Integers, may_be_parents: NDArray[np.bool_] = NOT_ASKED) -> tuple[int, float]:
         """Do a task for each item, or for each row of items; return how many changed, and the change of the score."""
@@ -150,6 +164,11 @@ class ScoredOrder:
         return float(self._state.values[fits.SCORE].sum())
 
     @property
+    def scores(self) -> Floats:
+        """The part of each variable in the score."""
+        return self._state.values[fits.SCORE]
+
+    @property
     def price(self) -> float:
         """The price of an edge."""
         return self._price
@@ -174,18 +193,32 @@ class ScoredOrder:
     @property
     def dag(self) -> NDArray[np.int8]:
         """The DAG of the chosen parents."""
-        p = len(self.order)
-        dag = np.zeros((p, p), np.int8)
-        for child in range(p):
-            dag[self.parents_of(child), child] = 1
+        dag: NDArray[np.int8] = self.graph.toarray()
+        return dag
+
+    @property
+    def graph(self) -> csr_array:
+        """The same as a sparse array."""
+        p, counts = len(self.order), self._state.places[fits.COUNT]
+        children = np.repeat(np.arange(p), counts)
+        chosen = np.arange(self._state.parents.shape[1]) < counts[:, None]
+        parents = self.candidates.lists[0, self.candidates.starts[children] + self._state.parents[chosen]]
         if self.constraints is not None:
             # A required parent that the others determine is left out of the fit.
-            dag[self.constraints.required] = 1
-        return dag
+            required = self.constraints.required_edges
+            parents, children = np.append(parents, required[:, 0]), np.append(children, required[:, 1])
+        graph = csr_array((np.ones(len(parents), np.int64), (parents, children)), shape=(p, p))
+        graph.sum_duplicates()
+        graph.data = np.ones(graph.nnz, np.int8)
+        return graph
 
     def parents_of(self, child: int) -> Integers:
         """Return the chosen parents of a variable."""
-        return self.candidates.of(child)[self._state.parents[child, : self._state.places[fits.COUNT, child]]]
+        return self.candidates.of(child)[self.numbers_of(child)]
+
+    def numbers_of(self, child: int) -> Integers:
+        """Return the chosen parents of a variable as numbers along its list."""
+        return self._state.parents[child, : self._state.places[fits.COUNT, child]]
 
     @property
     def stale(self) -> Integers:
@@ -200,28 +233,39 @@ class ScoredOrder:
         """Return an independent copy."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
-        state = self._state
-        twin._state = state._replace(
-            places=state.places.copy(),
-            parents=state.parents.copy(),
-            values=state.values.copy(),
-            left=state.left.copy(),
+        own = self._state
+        twin._state = own._replace(
+            places=own.places.copy(), parents=own.parents.copy(), values=own.values.copy(), left=own.left.copy()
         )
-        twin._work = _workspace(state.parents.shape[1] - 1, self.candidates.widest)
+        twin._work = state.workspace(own.parents.shape[1] - 1, self.candidates.widest)
         twin._inherited = 0
         return twin
 
     def at_price(self, penalty: float, gamma: float, check: Callable[[], None] = lambda: None) -> ScoredOrder:
         """Return the same order with parents chosen at another price of an edge, starting from those it has."""
-        return ScoredOrder(self.moments, self.order, penalty, gamma, self.dag, self.constraints, check, self.candidates)
+        kept = self.graph, self.constraints, check, self.candidates, self.grams
+        return ScoredOrder(self.moments, self.order, penalty, gamma, *kept)
 
     def among(self, candidates: Candidates, check: Callable[[], None] = lambda: None) -> ScoredOrder:
         """Return the same order with other candidates; parents are chosen anew, starting from those it has."""
-        other = ScoredOrder(
-            self.moments, self.order, self.penalty, self.gamma, self.dag, self.constraints, check, candidates
-        )
+        given = self.graph, self.constraints, check, candidates, self.grams
+        other = ScoredOrder(self.moments, self.order, self.penalty, self.gamma, *given, renewing=False)
         other._inherited = self.operations
         return other
+
+    def adopt(self, other: ScoredOrder, variables: Integers, order: Integers) -> None:
+        """Take over the parents of some variables from an order with the same candidates, along a new order of all."""
+        ours, theirs = self._state, other._state
+        ours.places[fits.ORDER] = order
+        ours.places[fits.PLACE, order] = np.arange(len(order))
+        ours.places[fits.COUNT, variables] = theirs.places[fits.COUNT, variables]
+        ours.places[fits.STALE, variables] = 1
+        ours.parents[variables] = theirs.parents[variables]
+        ours.values[fits.SCORE, variables] = theirs.values[fits.SCORE, variables]
+        for y in variables.tolist():
+            along = slice(self.candidates.starts[y], self.candidates.starts[y + 1])
+            ours.left[:, along] = theirs.left[:, along]
+        self.settled = False
 
     def reinsert(self, variable: int) -> float:
         """Put a variable where it lowers the score most; return the change, 0 when it stays."""
@@ -242,34 +286,44 @@ class ScoredOrder:
         ``check`` is called again and again; if it raises, the order stays as far as it was renewed.
         """
         changed = 0
-        p, widths = len(self.order), np.diff(self.candidates.starts)
         # One regression along the order, or many small ones.
-        full = self._plausible_along() if p**3 <= (widths.astype(float) ** 3).sum() else None
-        for first in range(0, p, AT_ONCE):
+        full = self._plausible_along() if self.candidates.complete else None
+        waiting = self.order if full else self._with_other_predecessors()
+        for first in range(0, len(waiting), AT_ONCE):
             check()
-            variables = self.order[first : first + AT_ONCE]
+            variables = waiting[first : first + AT_ONCE]
             may_be_parents, known = self._plausible_among(variables) if full is None else full
             changed += self._refine(moves.RENEW, variables[known[variables]], may_be_parents)[0]
             self.settled &= changed == 0
         return changed
+
+    def _with_other_predecessors(self) -> Integers:
+        """Return the variables, in order, that have other candidates before them than when this was last asked."""
+        places = self._state.places[fits.PLACE]
+        before = places[self.candidates.lists[0]] < places[self.candidates.owners]
+        waiting = np.ones(len(places), bool)
+        if self._before is not None:
+            waiting[:] = False
+            waiting[self.candidates.owners[before != self._before]] = True
+        self._before = before
+        return self.order[waiting[self.order]]
 
     def _plausible_along(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return what may be a parent, along all lists, and for which variables it is known."""
         p = len(self.order)
         places = self._state.places[fits.PLACE]
         found, known = np.zeros((p, p), bool), np.zeros(p, bool)
-        for number, matrix in enumerate(self._state.matrices):
+        moments = cast(GroupedMoments, self.moments)
+        for number, matrix in enumerate(moments.matrices):
             may_be, solid = plausible.along(matrix, self.order, self._state.values[fits.ROWS])
-            here = (self.moments.which == number) & (places < solid)
+            here = (moments.which == number) & (places < solid)
             found[here], known[here] = may_be[here], True
         # A regression on nearly as many variables as there are rows is meaningless.
         known &= (places > 0) & (places <= self.most_parents)
         if self.constraints is not None:
             roles = self._state.knowledge[fits.ROLES]
             found = (found & (roles != FORBIDDEN)) | ((roles == REQUIRED) & (places[:, None] > places))
-        if self.candidates.complete:
-            return found.ravel(), known
-        return found[self.candidates.owners, self.candidates.lists[0]], known
+        return found.ravel(), known
 
     def _plausible_among(self, variables: Integers) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return the same for some variables, by regressions on their candidates."""
@@ -282,8 +336,8 @@ class ScoredOrder:
                 before = before[self.constraints.may_be_parents(candidates[before], y)]
             if not 0 < len(before) <= self.most_parents[y]:
                 continue
-            matrix = self._state.matrices[self._state.places[fits.WHICH, y]]
-            may_be = plausible.among(matrix, y, candidates[before], self._state.values[fits.ROWS, y])
+            own = self.candidates.own[y]
+            may_be = plausible.among(self.grams.of(y), own, before, self._state.values[fits.ROWS, y])
             if may_be is not None:
                 if self.constraints is not None:
                     may_be |= np.isin(candidates[before], self.constraints.required_of(y))
@@ -329,34 +383,3 @@ class ScoredOrder:
 def price_of_edge(n_samples: int, p: int, penalty: float, gamma: float = 0.0) -> float:
     """Return what an edge costs: λ ln n of the BIC, and 2 γ ln p more of the extended BIC."""
     return penalty * math.log(n_samples) + 2 * gamma * math.log(p)
-
-
-def _knowledge_matrices(constraints: Constraints | None) -> NDArray[np.int8]:
-    """Return the constraints as the kernels read them, empty where there are none."""
-    if constraints is None:
-        return np.empty((2, 0, 0), np.int8)
-    return np.array([constraints.roles, constraints.before], np.int8)
-
-
-def _first_parents(child: int, parents: NDArray[np.int8] | None, constraints: Constraints | None) -> Integers:
-    """Return the parents that a variable's fit begins with: the required ones, then those given that may be."""
-    given = np.empty(0, np.int64) if parents is None else np.flatnonzero(parents[:, child])
-    if constraints is None:
-        return given
-    required = constraints.required_of(child)
-    others = given[constraints.may_be_parents(given, child)]
-    return np.concatenate([required, others[~np.isin(others, required)]])
-
-
-def _workspace(most: int, widest: int) -> fits.Work:
-    room = most + 2
-    return fits.Work(
-        fits=np.empty((2, fits.BASIS + room, widest)),
-        parents=np.empty((2, room), np.int64),
-        triangle=np.empty((fits.TRIANGLE + room, room)),
-        way=np.empty(widest, np.int64),
-        path=np.empty(widest),
-        # Memory that is never written to is never taken from the system.
-        before=np.empty(widest * (room + 1), np.int64),
-        operations=np.zeros(1, np.int64),
-    )

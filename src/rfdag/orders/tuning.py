@@ -106,6 +106,9 @@ SMALL_P = 50
 WIDEST_BEAM_FOR_SMALL_P = 512
 """States of the widest beams of "auto" over so few variables. Not recorded."""
 
+MOST_FIRST_BEAM_ENTRIES = 4e6
+"""Width · p² up to which the first beams of "auto" are as wide as `NARROWEST_BEAM`. Chosen by run time."""
+
 MOST_BEAM_ENTRIES = 6e6
 """Width · p² up to which "auto" widens a beam. Not recorded."""
 
@@ -175,6 +178,10 @@ and 2000: 16 and 64 differ by less than other restarts do. Without the blanket t
 CANDIDATES_BY_CORRELATION = 16
 """The same by correlations. Chosen with `CANDIDATES_BY_PARTIAL_CORRELATION`."""
 
+CANDIDATES_OVERLOOKED = 12
+"""Candidates that a variable gets at a time when its residual is compared with all predecessors. Chosen on seeds 77 and
+78, p = 1000, n = 2000: 8, 12 and 20 differ by less than other restarts do."""
+
 REINSERTIONS_BETWEEN_LOOKS = 16
 """Variables reinserted between two looks at the deadline; changes no answer without one. Not recorded."""
 
@@ -202,6 +209,25 @@ LEAST_P_FOR_REVERSALS = 8
 which leads back. Chosen on 750 data sets with p = 3 … 7, n = 20, 50 and 200, drawn from seed 20260: "auto" misses the
 best DAG in 24 of them from random orders, in 47 after one reversal, in 38, 28 and 25 after up to two, four and eight
 (which take longer). On 450 others with p = 5 … 7 (seed 20261) it misses 19 and 42."""
+
+VARIABLES_PER_EDGE_DISTURBED = (10, 40)
+"""Variables for each edge that a restart reverses where parts of orders are recombined; drawn for each restart.
+Chosen on seeds 77 and 78, p = 1000, n = 2000: (5, 20, 80) and (3, 10, 30) take longer to the same BIC."""
+
+ROUNDS_BETWEEN_SCREENINGS = 4
+"""Rounds of restarts that are recombined between two comparisons of every variable with all others,
+unless the last one has found something. Chosen on seeds 77 and 78, p = 1000, n = 2000."""
+
+RECOMBINED_SHARE = 20.0
+"""`RESTART_SHARE` of restarts that are recombined: so much that other bounds are reached first. Chosen by time."""
+
+MOST_FRUITLESS_RECOMBINED = 8
+"""`MOST_FRUITLESS_RESTARTS` of restarts that are recombined: each of them disturbs all of the graph.
+Chosen by time, on seeds 77 and 78."""
+
+EDGES_PER_VARIABLE_TO_GO_ON = 5e-4
+"""Prices of an edge, for each variable, by which the score must fall in a round of restarts that are recombined.
+Chosen by time on seed 77, p = 2000, n = 300, degree 4."""
 
 MOST_FRUITLESS_RESTARTS = 50
 """Restarts in a row without success after which "auto" stops in any case. Chosen with `RESTART_SHARE`."""
@@ -272,6 +298,23 @@ MOST_SECONDS_OF_ESTIMATE = 4 * 3600.0
 
 LEAST_ROWS = 3
 """Rows below which not even one parent can be judged by the BIC. Derived, not chosen."""
+
+# --- Clusters of columns ----------------------------------------------------------------------------------------------
+
+LEAST_P_FOR_CLUSTERS = 1000
+"""Columns from which data with few rows are searched in clusters. Chosen by time."""
+
+NEAREST = 20
+"""Columns with the largest correlations, of which clusters are made, for each column. Not varied; not recorded."""
+
+CORE_OF_CLUSTER = 200
+"""Columns in the core of a cluster, at least; up to twice as many. Chosen by time: a second or two for each cluster."""
+
+HALO_OF_CLUSTER = 150
+"""Columns in the halo of a cluster, at most. Chosen with `CORE_OF_CLUSTER`."""
+
+BEAM_OF_CLUSTER = 8
+"""States of the beams that search a cluster. Chosen as `NARROWEST_BEAM`."""
 
 # --- Covered edges and exact searches ---------------------------------------------------------------------------------
 

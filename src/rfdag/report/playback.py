@@ -31,7 +31,8 @@ def playback(result: Result) -> list[dict[str, Any]]:
     >>> shown["initial"], shown["node"][0], shown["removed"][0]
     ([[0, 1], [0, 2], [1, 2]], 2, [[0, 1]])
     """
-    if not result.trace:
+    # One that would have to be recorded first is of more variables than a player shows.
+    if not isinstance(result.recorded, Trace) or not result.trace:
         return []
     if np.array_equal(result.trace.node[::-1], result.causal_order):
         return [_track(result.trace, "Elimination", BY_DATA)]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from rfdag.eliminate.trace import Trace
+from rfdag.eliminate.trace import Trace, Unrecorded
 from rfdag.errors import DataError, GraphError, Message, OptionError
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.moments import Moments
@@ -67,8 +67,8 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
     dag
         (p, p) int8 matrix; 1 at (i, j) means i → j. A csr_array, like all matrices here, where the input was sparse or
         was learnt in blocks.
-    trace
-        Every step of the winning elimination, before any refinement, the first removed (a sink) first.
+    recorded
+        The trace, or what makes it when `trace` is asked for.
     moments
         Sample size and correlation of the data; None for an oracle, where a ``test`` decided, or if a file does not
         contain them.
@@ -120,7 +120,7 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
     names: tuple[Hashable, ...]
     order: tuple[Hashable, ...]
     dag: Graph = field(repr=False)
-    trace: Trace = field(repr=False)
+    recorded: Trace | Unrecorded = field(repr=False)
     moments: Moments | None = field(repr=False)
     n_samples: int | None
     score: float | None
@@ -143,8 +143,6 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
 
     def __post_init__(self, regressions: Regressions | None) -> None:
         freeze(self.dag)
-        if self.trace:
-            object.__setattr__(self, "trace", replace(self.trace, names=self.names))
         if regressions is not None:
             # Values from a file need not be computed, and cannot be if it has no moments.
             self.__dict__["_regressions"] = regressions
@@ -165,7 +163,7 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
             names=evidence.names,
             order=tuple(evidence.names[at] for at in found.order),
             dag=found.dag,
-            trace=found.elimination.trace,
+            recorded=found.recorded,
             moments=evidence.moments,
             n_samples=evidence.n_samples,
             score=found.score,
@@ -186,6 +184,16 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
             columns=(*evidence.columns, *account.left_out),
             regressions=found.regressions,
         )
+
+    @cached_property
+    def trace(self) -> Trace:
+        """Every step of the winning elimination, before any refinement, the first removed (a sink) first.
+
+        From 1000 variables on it is recorded when you first ask for it, which takes seconds to minutes. It is empty
+        where no elimination of all variables led to the answer (see `clusters` of `rfdag.Soft`).
+        """
+        trace = self.recorded if isinstance(self.recorded, Trace) else self.recorded()
+        return replace(trace, names=self.names)
 
     @property
     def method(self) -> Method:
@@ -226,7 +234,7 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
             return None
         fitted = self.moments.regressions(self.dag)
         for array in fitted:
-            array.setflags(write=False)
+            freeze(array)
         return fitted
 
     @property

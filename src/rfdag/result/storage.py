@@ -75,7 +75,7 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
         "reading": list(result.reading),
         "means": None if result.means is None else result.means.tolist(),
         "knowledge": None if result.knowledge is None else to_parts(result.knowledge),
-        "trace": _encode_trace(result.trace),
+        "trace": _encode_trace(result.trace) if isinstance(result.recorded, Trace) else None,
         "moments": _encode_moments(result.moments) if with_moments else None,
     }
 
@@ -155,7 +155,7 @@ def decode(content: dict[str, Any]) -> Result:
         names=names,
         order=tuple(names[at] for at in content["order"]),
         dag=at_edges(np.ones(len(rows), np.int8)),
-        trace=_decode_trace(content["trace"]),
+        recorded=Trace.empty() if content["trace"] is None else _decode_trace(content["trace"]),
         moments=_decode_moments(content["moments"], names, content["n_samples"]),
         n_samples=content["n_samples"],
         score=content["score"],

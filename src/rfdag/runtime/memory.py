@@ -31,6 +31,12 @@ def available_memory() -> float:
     return min(_left_to_the_system(), _left_to_the_container(), _left_to_the_process())
 
 
+def matrices_fit(p: int, count: int) -> bool:
+    """Return whether so many p × p matrices of doubles fit into the free memory; small ones always do."""
+    needed = 8.0 * count * p * p
+    return needed <= TRIFLE or needed <= available_memory()
+
+
 def bytes_of_beam(p: int, width: int) -> float:
     """Return the bytes that a beam over p variables takes: two matrices per state."""
     return 2.0 * 8 * width * p * p

@@ -1,12 +1,13 @@
 """Compiled loops that fit one variable: choosing its parents among its predecessors by the Gaussian BIC.
 
-Every variable y is scored in moments of its own: a correlation matrix ``C`` and the number ``n`` of rows behind it;
-`State` holds those of all. The score of y with parents P is n ln var(y | P) + price · |P|; smaller is better.
+Every variable y is scored in moments of its own: ``gram``, the correlations of y and its candidates, and the number
+``n`` of rows behind it; `State` holds those of all. The score of y with parents P is n ln var(y | P) + price · |P|;
+smaller is better.
 
 Only the candidates of y can be its parents (`rfdag.orders.candidates`). Its list holds them and y itself, ascending;
 parents, fits and what is left of variances are numbered along this list. If x is a candidate of y, y is one of x, and
 the mirror tells where each stands in the list of the other. Where a list holds all variables, numbers along it are the
-variables themselves, and loops read arrays directly.
+variables themselves, and all variables may share one gram matrix.
 
 A fit of y on parents P is a Gram–Schmidt basis of P, one row per parent: row t holds the covariance of every variable
 of the list with the t-th basis vector. From the rows come two vectors,
@@ -38,9 +39,10 @@ TINY = 1e-13
 WORTH = 1e-7
 """Least gain in score for which parents or an order are changed; keeps searches from repeating themselves."""
 
-ORDER, PLACE, COUNT, STALE, WHICH, LIMIT, OWN = range(7)
+ORDER, PLACE, COUNT, STALE, GRAM, LIMIT, OWN = range(7)
 """Rows of ``State.places``: the order, where each variable is in it, the number of its parents, whether it should be
-tried elsewhere; its matrix, the bound on the number of its parents, and where it stands in its own list."""
+tried elsewhere; where its gram matrix begins, the bound on the number of its parents, and where it stands in its own
+list."""
 
 SCORE, ROWS = range(2)
 """Rows of ``State.values``: the score of each variable, and the number of rows it is scored on."""
@@ -69,12 +71,12 @@ NOBODY: int = np.int64(-1)  # type: ignore[assignment]
 class State(NamedTuple):
     """An order, and for each variable its parents and what the others could still contribute.
 
-    Variable y is scored in matrices[places[WHICH, y]], with ones on the diagonal; its list reaches from starts[y] to
-    starts[y + 1]. ``left`` has the variances and the covariances given the parents, along the lists. ``knowledge`` is
-    empty where there is none.
+    The list of y reaches from starts[y] to starts[y + 1], k of them; the k × k correlations along it begin at
+    grams[places[GRAM, y]]. ``left`` has the variances and the covariances given the parents, along the lists.
+    ``knowledge`` is empty where there is none.
     """
 
-    matrices: np.ndarray
+    grams: np.ndarray
     starts: np.ndarray
     lists: np.ndarray
     places: np.ndarray
@@ -106,19 +108,21 @@ def list_of(state, y):
     return state.lists[LISTED, state.starts[y] : state.starts[y + 1]]
 
 
+@part(inline=True)
+def gram_of(state, y):
+    """Return the correlations along the list of y, row after row."""
+    first, k = state.places[GRAM, y], state.starts[y + 1] - state.starts[y]
+    return state.grams[first : first + k * k]
+
+
 @part(fastmath={"reassoc", "contract"})
-def add_parent(C, listed, own, x, parents, fit, m):
-    """Add the x-th of a list as parent number m of the one at ``own``."""
+def add_parent(gram, k, own, x, parents, fit, m):
+    """Add the x-th of a list of k as parent number m of the one at ``own``."""
     variances, covariances, row = fit[VARIANCES], fit[COVARIANCES], fit[BASIS + m]
     scale = 1.0 / math.sqrt(variances[x])
-    correlations = C[listed[x]]
-    k = len(listed)
-    if k == len(C):
-        for q in range(k):
-            row[q] = correlations[q]
-    else:
-        for q in range(k):
-            row[q] = correlations[listed[q]]
+    correlations = gram[x * k : (x + 1) * k]
+    for q in range(k):
+        row[q] = correlations[q]
     for t in range(m):
         other = fit[BASIS + t]
         factor = other[x]
@@ -172,24 +176,18 @@ def drop_parent(k, own, at, parents, fit, m):
 @part()
 def load_fit(state, y, given, count, parents, fit, operations):
     """Fit y on those of ``count`` given parents that precede it; return how many of them the fit has."""
-    C, place, variances, covariances = (
-        state.matrices[state.places[WHICH, y]],
-        state.places[PLACE],
-        fit[VARIANCES],
-        fit[COVARIANCES],
-    )
-    listed = list_of(state, y)
+    place, own, variances, covariances = state.places[PLACE], state.places[OWN, y], fit[VARIANCES], fit[COVARIANCES]
+    listed, gram = list_of(state, y), gram_of(state, y)
     k = len(listed)
     m = NONE
-    correlations = C[y]
     for q in range(k):
         variances[q] = 1.0
-        covariances[q] = correlations[listed[q]]
+        covariances[q] = gram[own * k + q]
     for t in range(count):
         x = given[t]
         # Given parents may determine each other.
         if place[listed[x]] < place[y] and variances[x] > TINY:
-            add_parent(C, listed, state.places[OWN, y], x, parents, fit, m)
+            add_parent(gram, k, own, x, parents, fit, m)
             m += 1
     operations[0] += k * (m * (m + 1) // 2 + 1)
     return m
@@ -234,7 +232,7 @@ def choose_parents(state, price, y, before, banned, limit, parents, fit, m, work
     Returns their number, at most ``limit``, and the score. The ``banned`` one of the list is no candidate wherever it
     is placed. With the limit NONE parents are only left out, the least useful first, while that improves the score.
     """
-    C, n = state.matrices[state.places[WHICH, y]], state.values[ROWS, y]
+    gram, n = gram_of(state, y), state.values[ROWS, y]
     place, knowledge = state.places[PLACE], state.knowledge
     triangle, operations = work.triangle, work.operations
     variances, covariances = fit[VARIANCES], fit[COVARIANCES]
@@ -257,7 +255,7 @@ def choose_parents(state, price, y, before, banned, limit, parents, fit, m, work
                         pivot = q
             if pivot < 0 or not n * math.log(max(variances[mine] - best, TINY) / variances[mine]) + price < -WORTH:
                 break
-            add_parent(C, listed, mine, pivot, parents, fit, m)
+            add_parent(gram, k, mine, pivot, parents, fit, m)
             m += 1
             operations[0] += k * m
             grown = True
@@ -279,18 +277,18 @@ def choose_parents(state, price, y, before, banned, limit, parents, fit, m, work
 
 
 @part(fastmath={"reassoc", "contract"})
-def basis_over(C, listed, y, parents, m, triangle):
-    """Store the Cholesky factor of C over m parents of the y-th of a list; return its variance given them."""
+def basis_over(gram, k, y, parents, m, triangle):
+    """Store the Cholesky factor over m parents of the y-th of a list of k; return its variance given them."""
     weights = triangle[WEIGHTS]
     left = 1.0
     for s in range(m):
-        row = C[listed[parents[s]]]
+        row = gram[parents[s] * k : (parents[s] + 1) * k]
         own = triangle[TRIANGLE + s]
         size = 1.0
-        weight = row[listed[y]]
+        weight = row[y]
         for t in range(s):
             other = triangle[TRIANGLE + t]
-            total = row[listed[parents[t]]]
+            total = row[parents[t]]
             for r in range(t):
                 total -= own[r] * other[r]
             own[t] = total / other[t]

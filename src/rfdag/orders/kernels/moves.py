@@ -30,12 +30,12 @@ from rfdag.orders.kernels.fits import (
     THEIRS,
     TINY,
     VARIANCES,
-    WHICH,
     WORTH,
     add_parent,
     basis_over,
     choose_parents,
     drop_parent,
+    gram_of,
     least_loss,
     list_of,
     load_fit,
@@ -96,12 +96,11 @@ def best_place_before(state, price, x, work):
     comes back, so the way ends where the variables still to pass would not make up for it by taking x as a parent; what
     they could save by dropping others is not counted.
     """
-    order, place, counts, limits, which, owns = (
+    order, place, counts, limits, owns = (
         state.places[ORDER],
         state.places[PLACE],
         state.places[COUNT],
         state.places[LIMIT],
-        state.places[WHICH],
         state.places[OWN],
     )
     scores, rows, variances, covariances = (
@@ -162,14 +161,14 @@ def best_place_before(state, price, x, work):
             if hope[j] < (hope[j - 1] if j > 0 else 0.0):
                 # x joins the parents of z and makes others needless. Only the parents enter, so that the cost does not
                 # depend on the number of variables.
-                C, given, count = state.matrices[which[z]], state.parents[z], counts[z]
+                gram, given, count = gram_of(state, z), state.parents[z], counts[z]
                 their_list = list_of(state, z)
                 for t in range(count):
                     theirs[t] = given[t]
                 theirs[count] = mirror[starts[x] + q]
                 count += 1
                 while True:
-                    left = basis_over(C, their_list, owns[z], theirs, count, triangle)
+                    left = basis_over(gram, len(their_list), owns[z], theirs, count, triangle)
                     least, loss = least_loss(their_list, owns[z], theirs, knowledge, count, triangle)
                     operations[0] += count * (count + 1) * (count + 2) // 3
                     if least < 0 or rows[z] * math.log((left + loss) / left) - price >= -WORTH:
@@ -191,17 +190,16 @@ def best_place_after(state, price, x, work):
     There each variable passed loses x as a parent, and may become a parent of x. What x can gain on the whole way
     is found first; the way ends where the losses of the others outweigh it.
     """
-    order, place, counts, limits, which, owns = (
+    order, place, counts, limits, owns = (
         state.places[ORDER],
         state.places[PLACE],
         state.places[COUNT],
         state.places[LIMIT],
-        state.places[WHICH],
         state.places[OWN],
     )
     scores, knowledge, operations, all_parents = state.values[SCORE], state.knowledge, work.operations, state.parents
     parents, fit, theirs, their_fit = work.parents[MINE], work.fits[MINE], work.parents[THEIRS], work.fits[THEIRS]
-    C, n, variances, covariances = state.matrices[which[x]], state.values[ROWS, x], fit[VARIANCES], fit[COVARIANCES]
+    gram, n, variances, covariances = gram_of(state, x), state.values[ROWS, x], fit[VARIANCES], fit[COVARIANCES]
     starts, mirror, way = state.starts, state.lists[MIRROR], work.way
     free = knowledge.shape[1] == 0
     at = place[x]
@@ -221,7 +219,7 @@ def best_place_after(state, price, x, work):
         if m < limits[x] and variances[q] > TINY and (free or knowledge[ROLES, x, listed[q]] != FORBIDDEN):
             share = covariances[q] * covariances[q] / variances[q]
             if n * math.log(max(variances[own] - share, TINY) / variances[own]) + price < -WORTH:
-                add_parent(C, listed, own, q, parents, fit, m)
+                add_parent(gram, len(listed), own, q, parents, fit, m)
                 m += 1
                 operations[0] += len(listed) * m
                 m, score = choose_parents(state, price, x, at, NOBODY, NONE, parents, fit, m, work)

@@ -1,0 +1,63 @@
+"""Variables that would be parents if they were candidates: those with which the residual of a variable correlates.
+
+Each variable is compared with all of its predecessors at once, in products of matrices and a few rows at a time, so
+that no array of all pairs is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from rfdag.orders import plausible, tuning
+from rfdag.orders.candidates import ENTRIES_AT_ONCE
+from rfdag.orders.fitted import regressions_of
+from rfdag.orders.scores import ScoredOrder
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+def overlooked(scored: ScoredOrder, check: Callable[[], None] = lambda: None) -> csr_array:
+    """Mark pairs (child, predecessor) that are no candidates of each other and might be an edge.
+
+    With r the residual of y given its parents, a predecessor x has z² = n cov(r, x)² / var(r), less than what it would
+    explain beside the parents. The `tuning.CANDIDATES_OVERLOOKED` of largest z² are marked, if chance does not make
+    them so large. ``check`` is called again and again, and may raise.
+    """
+    p = len(scored.order)
+    fitted = regressions_of(scored)
+    by_child, variances = csr_array(fitted.coefficients.T), fitted.variances
+    places = np.argsort(scored.order)
+    rows = np.array([scored.moments.rows(y) for y in range(p)], float)
+    # z² from which one of so many predecessors may be a parent, as a bound on the covariance.
+    bounds = np.sqrt(np.array([plausible.least_z2(place) for place in range(p)])[places] * variances / rows)
+    step = max(1, ENTRIES_AT_ONCE // p)
+    found = []
+    for first in range(0, p, step):
+        check()
+        children = np.arange(first, min(first + step, p))
+        left = np.abs(scored.moments.of_residuals(children, by_child[children]))
+        left[places[None, :] >= places[children, None]] = 0.0
+        start, end = scored.candidates.starts[[children[0], children[-1] + 1]]
+        left[scored.candidates.owners[start:end] - first, scored.candidates.lists[0, start:end]] = 0.0
+        found.append(_largest(left, bounds[children], first))
+    child, predecessor = np.concatenate(found, axis=1)
+    if scored.constraints is not None:
+        allowed = scored.constraints.may_be_edges(predecessor, child)
+        child, predecessor = child[allowed], predecessor[allowed]
+    return csr_array((np.ones(len(child), bool), (child, predecessor)), shape=(p, p))
+
+
+def _largest(left: Floats, bounds: Floats, first: int) -> Integers:
+    """Return (row, column) of the largest entries above the bound of each row, its first being ``first``."""
+    rows, columns = np.nonzero(left > bounds[:, None])
+    # Within each row the largest first; their rank there is the distance to where the row begins.
+    order = np.lexsort((columns, -left[rows, columns], rows))
+    rows, columns = rows[order], columns[order]
+    rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    kept = rank < tuning.CANDIDATES_OVERLOOKED
+    return np.stack([rows[kept] + first, columns[kept]])
