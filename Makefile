@@ -56,6 +56,7 @@ $(TOOLS): pyproject.toml constraints.txt
 scaling: $(TOOLS)  ## measure how time and memory grow (hours); writes docs/scaling.md
 	$(BIN)/python benchmarks/dense.py
 	$(BIN)/python benchmarks/sparse_input.py
+	$(BIN)/python benchmarks/wide.py
 	$(BIN)/python benchmarks/streaming.py
 	@echo "On a machine with a CUDA device, run benchmarks/gpu.py too, and then benchmarks/scaling.py."
 	$(BIN)/python benchmarks/scaling.py

@@ -2,8 +2,8 @@
 
     python benchmarks/scaling.py [--results FOLDER] [--page FILE]
 
-Reads scaling_dense.json, scaling_sparse.json, scaling_gpu.json and scaling_streaming.json in benchmarks/results. The
-page omits what has not been measured.
+Reads scaling_dense.json, scaling_sparse.json, scaling_wide.json, scaling_gpu.json and scaling_streaming.json in
+benchmarks/results. The page omits what has not been measured.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ make peers                                            # once: installs FLOP in i
 make scaling                                          # everything except the GPU, then this page
 python benchmarks/dense.py --parts floor,growth       # parts: floor, learn, growth, small, rescoring
 python benchmarks/sparse_input.py                     # a million variables; needs 8 GB of memory
+python benchmarks/wide.py                             # many columns, few rows
 python benchmarks/streaming.py --folder /big/disk     # writes a file of 8 GB there and deletes it afterwards
 python benchmarks/gpu.py                              # on a machine with a CUDA device and CuPy
 python benchmarks/scaling.py                          # this page, from the stored results
@@ -71,6 +72,8 @@ def sections(sources: dict[str, dict[str, Any]], folder: Path) -> list[Section]:
         found.append(scaling_large.sparse(sparse, folder))
     if "blocks" in sparse:
         found.append(scaling_large.blocks(sparse, folder))
+    if "wide" in sources:
+        found.append(scaling_large.wide(sources["wide"], folder))
     if "gpu" in sources:
         found.append(scaling_large.gpu(sources["gpu"], folder))
     if "streaming" in sources:
@@ -103,7 +106,7 @@ def main() -> None:
     options = parser.parse_args()
     sources = {
         name: json.loads(path.read_text(encoding="utf-8"))
-        for name in ("dense", "sparse", "gpu", "streaming")
+        for name in ("dense", "sparse", "wide", "gpu", "streaming")
         if (path := options.results / f"scaling_{name}.json").exists()
     }
     begin()

@@ -136,6 +136,29 @@ def sparse(parts: dict[str, list[Row]], targets: dict[int, float], folder: Path)
     save(figure, "scaling_sparse", folder)
 
 
+def wide(rows: Sequence[Row], folder: Path) -> None:
+    """Draw time and memory of `learn` on data with few rows, by the number of columns."""
+    sizes = sorted({row["p"] for row in rows})
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 4.0), layout="constrained")
+    for kind, color in (("random", DARK), ("scale-free", GREEN)):
+        own = sorted((row for row in rows if row["kind"] == kind), key=lambda row: row["p"])
+        slope = (
+            f" (power {exponent([row['p'] for row in own], [row['time (s)'] for row in own]):.2f})"
+            if len(own) > 1
+            else ""
+        )
+        if own:
+            _line(left, own, "p", "time (s)", f"{kind}{slope}", color)
+            _line(right, own, "p", "peak memory (GB)", kind, color)
+        if kind == "random":
+            _line(left, own, "p", "floor (s)", "correlations of all pairs", GREY, lw=1.2, ls="--", marker="")
+    for ax, label in ((left, "seconds"), (right, "peak memory (GB)")):
+        _logarithmic(ax, sizes, "p, the number of columns")
+        ax.set_ylabel(label)
+    left.legend(frameon=False)
+    save(figure, "scaling_wide", folder)
+
+
 def gpu(rows: Sequence[Row], targets: dict[int, float], folder: Path) -> None:
     """Draw the elimination on a GPU beside the time that moving its bytes takes."""
     rows = sorted(rows, key=lambda row: row["p"])

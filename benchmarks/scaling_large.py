@@ -74,6 +74,50 @@ the order reverses. Blocks that are correlated by chance are learned as one. The
     return Section(text)
 
 
+WIDE_TARGETS = {(2000, 300): (15.0, None), (5000, 500): (60.0, None), (20_000, 500): (900.0, 12.0)}
+"""Seconds, and gigabytes, that data of so many columns and rows may take."""
+
+WIDE_F1 = 0.93
+"""F1 that is to be reached with 20 000 columns."""
+
+
+def wide(content: dict[str, Any], folder: Path) -> Section:
+    """Learn data with few rows for their columns, from clusters on."""
+    part = content["wide"]
+    rows = sorted(part["rows"], key=lambda row: (row["kind"], row["p"], row["contender"] != "rfdag", row["contender"]))
+    checks: list[Check] = []
+    for row in rows:
+        if row["contender"] != "rfdag" or row["kind"] != "random":
+            continue
+        size = f"few rows, p = {number(row['p'])}, n = {row['n']}"
+        seconds, most = WIDE_TARGETS.get((row["p"], row["n"]), (None, None))
+        checks += [] if seconds is None else [at_most(size, row["time (s)"], seconds, "s")]
+        checks += [] if most is None else [at_most(size, row["peak memory (GB)"], most, "GB")]
+        if row["p"] == 20_000:
+            checks.append(Check(f"{size}: F1", f"≥ {WIDE_F1}", f"{row['F1']:.3f}", row["F1"] >= WIDE_F1))
+    names = ("time (s)", "floor (s)", "time / floor", "elimination (s)", "refinement (s)", "peak memory (GB)")
+    lines = [
+        {"graph": row["kind"], "p": row["p"], "n": row["n"], "program": row["contender"]}
+        | {name: NOTHING if row.get(name) is None else row[name] for name in names}
+        | {"F1": f"{row['F1']:.4f}", "SHD": NOTHING if row["SHD"] is None else row["SHD"]}
+        for row in rows
+    ]
+    figures.wide([row for row in rows if row["contender"] == "rfdag"], folder)
+    text = f"""## Few rows, many columns
+
+`rfdag.learn(X)` with its defaults where rows are few: [clusters](method.md#clusters) of columns, then refinement over
+all. Graphs have average degree 4 and are one connected component or nearly so; scale-free ones have hubs. The floor is
+one product of matrices, the correlations of all pairs. "whole" is the same search with `clusters=False`, "network"
+takes the pairs with clear correlations (false discovery rate 1 %) for edges, and FLOP runs without restarts. F1 is that
+of skeletons, SHD that of CPDAGs; a network has no directions.
+
+![Seconds and gigabytes against the number of columns](figures/scaling_wide.svg)
+
+{table(lines)}
+{measured(part)}"""
+    return Section(text, checks)
+
+
 OF_WHOLE_CALLS = """The whole call `learn(X, device="cuda", beam=1, refine=False, parents="threshold")` tries three
 settings of the cost (from 3000 variables on a single one), scores each by BIC and records the steps of the best
 elimination. The scores and the trace are computed on the host and take most of the time, so there is more to gain here

@@ -75,6 +75,28 @@ OF_METHODS = [
     ),
     Case(
         "methods/preflight.py",
+        "enough for about",
+        blocky(),
+        {"clusters": True, "blocks": False},
+        ({"blocks": True, "clusters": OUT},),
+        under=memory(1000.0, "methods.preflight"),
+    ),
+    Case(
+        "methods/soft.py",
+        "begins in clusters and refines",
+        ROWS,
+        {"clusters": True, "refine": False},
+        ({"refine": OUT},),
+    ),
+    Case(
+        "methods/soft.py",
+        "proves answers of few columns",
+        ROWS,
+        {"clusters": True, "exact": True},
+        ({"clusters": OUT}, {"exact": OUT}),
+    ),
+    Case(
+        "methods/preflight.py",
         "would take about",
         ROWS,
         {"precision": "clime"},

@@ -86,7 +86,8 @@ class _Restarts:
         self._rivals = rivals
         self._offer(best)
         self._expected = float(max(best.own_operations, 1))
-        self._budget = max(self._share_for(best) * max(operations, best.operations), tuning.LEAST_RESTART_OPERATIONS)
+        share = tuning.RESTART_SHARE * min(1.0, tuning.LARGEST_P_FOR_FULL_SHARE / len(best.order))
+        self._budget = max(share * max(operations, best.operations), tuning.LEAST_RESTART_OPERATIONS)
         self._spent = 0
         self._spent_in_all = 0
         self.done = 0
@@ -94,16 +95,6 @@ class _Restarts:
         self._until = until
         self._at_first = 0.0 if until is None else until.left()
         self._fruitless = 0
-
-    @staticmethod
-    def _share_for(best: ScoredOrder) -> float:
-        """Return how many operations restarts may take in vain, for each that was taken until now."""
-        return tuning.RESTART_SHARE * min(1.0, tuning.LARGEST_P_FOR_FULL_SHARE / len(best.order))
-
-    @property
-    def _patience(self) -> int:
-        """How many restarts in a row may bring nothing."""
-        return tuning.MOST_FRUITLESS_RESTARTS
 
     def _offer(self, scored: ScoredOrder) -> None:
         """Remember an order that was reached."""
@@ -131,6 +122,10 @@ class _Restarts:
             return self.done / max(self._wanted, 1)
         if self._until is not None:
             return 1 - self._until.left() / max(self._at_first, 1e-9)
+        return self._share_of_bounds()
+
+    def _share_of_bounds(self) -> float:
+        """Return the share done of what "auto" may do."""
         return min(self._spent / max(self._budget, 1.0), 1.0)
 
     def next_count(self) -> int:
@@ -155,9 +150,13 @@ class _Restarts:
         """Return how many restarts are still to come, whatever the time, if none of them finds anything."""
         if self._wanted != "auto":
             return self._wanted - self.done
+        return self._affordable()
+
+    def _affordable(self) -> int:
+        """Return how many restarts are within bounds, if none of them finds anything."""
         in_all = tuning.RESTARTS_IN_ALL * self._budget - self._spent_in_all
-        affordable = int(min(self._budget - self._spent, in_all) / self._expected)
-        return min(affordable, self._patience - self._fruitless)
+        operations = min(self._budget - self._spent, in_all)
+        return min(int(operations / self._expected), tuning.MOST_FRUITLESS_RESTARTS - self._fruitless)
 
     def take(self, trials: Iterable[ScoredOrder], count: int, generator: np.random.Generator) -> None:
         """Count these restarts, and keep the best of them if it is better than the best so far."""
@@ -228,15 +227,13 @@ class _Recombining(_Restarts):
                 descend(wider, generator, self.deadline, thorough=False)
                 self.best = wider
 
-    @staticmethod
-    def _share_for(best: ScoredOrder) -> float:
-        """Return how many operations restarts may take in vain, for each that was taken until now."""
-        return tuning.RECOMBINED_SHARE
+    def _affordable(self) -> int:
+        """Return how many restarts are within bounds, if none of them finds anything."""
+        return min(tuning.MOST_RECOMBINED - self.done, tuning.MOST_FRUITLESS_RECOMBINED - self._fruitless)
 
-    @property
-    def _patience(self) -> int:
-        """How many restarts in a row may bring next to nothing."""
-        return tuning.MOST_FRUITLESS_RECOMBINED
+    def _share_of_bounds(self) -> float:
+        """Return the share done of what "auto" may do."""
+        return min(self.done / tuning.MOST_RECOMBINED, 1.0)
 
 
 def _edges_to_reverse(scored: ScoredOrder, generator: np.random.Generator) -> int:

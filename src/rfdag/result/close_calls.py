@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.graphs.dag import Graph
-from rfdag.graphs.sparse import entries_at
+from rfdag.graphs.sparse import entries_at, issparse
 from rfdag.knowledge.constraints import Constraints
 from rfdag.knowledge.orientation import oriented_class
 from rfdag.orders.reversals import Alternative, Reversing
@@ -57,7 +57,7 @@ class Judging:
         only their removal counts. Graphs that contradict the knowledge do not count.
 
         It is empty where the result has no score: for exact input, and where tests or thresholds decided. Reversals
-        need the moments of the data; without them, only removals are found.
+        need the moments of the data and full matrices; without them, only removals are found.
 
         Examples
         --------
@@ -80,7 +80,7 @@ def _close_calls(result: Result) -> list[CloseCall]:
     directed = np.array([edge.directed for edge in result.edges])
     removal = np.where(free, np.array([edge.gain for edge in result.edges], np.float64), np.inf)
     reversal = np.full(len(removal), np.inf)
-    if result.moments is not None:
+    if result.moments is not None and not issparse(result.dag):
         close = _without_one(result.dag, removal), _reversed(result, directed & free, constraints), result.rivals
         for cost, dag in chain(*close):
             other = oriented_class(dag, constraints)

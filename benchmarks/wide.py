@@ -1,0 +1,207 @@
+"""Many columns and few rows: `learn` beside a product of matrices, the search of the whole, FLOP and a network.
+
+    python benchmarks/wide.py [--sizes 1000x300,2000x300,5000x500,20000x500] [--graphs 1] [--contenders rfdag,whole]
+
+Graphs are one connected component or nearly so: Erdős–Rényi DAGs of average degree 4, or scale-free ones (--kind
+scale-free, with hubs of hundreds of neighbours), with weights ±[.25, 1] and unit noise, nodes in random order.
+
+    rfdag        `learn(X)` with its defaults
+    whole        the same without clusters, up to --whole columns
+    network      pairs whose correlation is clear (Fisher's z, false discovery rate .01): no directions, F1 only
+    FLOP         without restarts, up to --flop columns, in the environment that `make peers` makes
+
+Each runs in a process of its own; the floor, correlations of all pairs by one product of matrices in double precision,
+is timed in the same process before it. F1 is that of the skeleton, SHD that of the CPDAGs where p allows a full
+matrix. Rows are kept in benchmarks/results/scaling_wide.json; benchmarks/scaling.py makes a page of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.special import ndtr
+
+import rfdag
+from measurement import Kept, Row, alone, peak_memory
+from report import RESULTS, ROOT
+from rfdag import metrics
+from rfdag.graphs.sparse import sparse_cpdag
+from rfdag.simulate import linear_sem, sample, scale_free_dag, sparse_random_dag
+from rfdag.studies.bench import environments
+
+Floats = NDArray[np.float64]
+
+DEGREE = 4
+FALSE_DISCOVERIES = 0.01
+"""Share of false pairs that a correlation network allows (Benjamini and Hochberg, 1995)."""
+
+PRODUCT_AT_ONCE = 2000
+"""Columns on one side of a product of the floor, so that it fits whatever p is."""
+
+
+def draw(p: int, n: int, kind: str, seed: int, graph: int) -> tuple[csr_array, Floats]:
+    """Return a DAG and its rows, standardised."""
+    generator = np.random.default_rng([seed, p, n, graph])
+    if kind == "scale-free":
+        dag = scale_free_dag(p, DEGREE // 2, rng=generator)
+        label = generator.permutation(p)
+        dag = csr_array(dag[np.ix_(label, label)])
+    else:
+        dag = sparse_random_dag([p], [DEGREE / (p - 1)], generator)
+    rows = sample(linear_sem(dag, rng=generator), n, rng=generator)
+    rows -= rows.mean(axis=0)
+    rows /= rows.std(axis=0)
+    return dag, rows
+
+
+def floor_of(rows: Floats) -> float:
+    """Return how long the correlations of all pairs take."""
+    start = time.perf_counter()
+    for first in range(0, rows.shape[1], PRODUCT_AT_ONCE):
+        rows[:, first : first + PRODUCT_AT_ONCE].T @ rows
+    return time.perf_counter() - start
+
+
+def distances(true: csr_array, found: csr_array) -> Row:
+    """Return F1 of the skeletons, and the SHD of the classes."""
+    skeletons = [set(zip(*np.sort(np.stack(graph.nonzero()), axis=0).tolist(), strict=True)) for graph in (true, found)]
+    shared = len(skeletons[0] & skeletons[1])
+    classes = [csr_array(sparse_cpdag(csr_array(graph))).astype(np.int64) for graph in (true, found)]
+    differing = abs(classes[0] - classes[1]).tocoo()
+    pairs = set(
+        zip(*np.sort(np.stack([differing.row, differing.col])[:, differing.data != 0], axis=0).tolist(), strict=True)
+    )
+    return {"F1": 2 * shared / (len(skeletons[0]) + len(skeletons[1])), "SHD": len(pairs)}
+
+
+def by_rfdag(p: int, n: int, kind: str, seed: int, graph: int, options: dict[str, Any]) -> Row:
+    """Learn one data set, in a process started for it."""
+    true, rows = draw(p, n, kind, seed, graph)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        # Kernels are compiled and loaded beforehand.
+        rfdag.learn(draw(300, 200, "random", seed, graph)[1], clusters=True, progress=False)
+        rfdag.learn(draw(60, 200, "random", seed, graph)[1], progress=False)
+        floor, before = floor_of(rows), peak_memory()
+        start = time.perf_counter()
+        result = rfdag.learn(rows, progress=False, **options)
+        seconds = time.perf_counter() - start
+    found = {"seconds": seconds, "floor": floor, "peak": peak_memory(), "before": before}
+    return (
+        found
+        | {name: result.timings.get(name, 0.0) for name in ("elimination", "refinement")}
+        | distances(true, csr_array(result.dag))
+    )
+
+
+def by_network(p: int, n: int, kind: str, seed: int, graph: int) -> Row:
+    """Take the pairs with clear correlations for edges."""
+    true, rows = draw(p, n, kind, seed, graph)
+    floor, before = floor_of(rows), peak_memory()
+    start = time.perf_counter()
+    correlation = np.asarray(np.corrcoef(rows.T))
+    i, j = np.triu_indices(p, 1)
+    levels = 2 * ndtr(-np.arctanh(np.abs(correlation[i, j])) * np.sqrt(n - 3))
+    order = np.argsort(levels)
+    passed = np.flatnonzero(levels[order] <= FALSE_DISCOVERIES * np.arange(1, len(order) + 1) / len(order))
+    chosen = order[: passed[-1] + 1] if len(passed) else order[:0]
+    seconds = time.perf_counter() - start
+    found = csr_array((np.ones(len(chosen)), (i[chosen], j[chosen])), shape=(p, p))
+    f1 = metrics.skeleton(true.toarray(), found.toarray()).f1
+    return {"seconds": seconds, "floor": floor, "peak": peak_memory(), "before": before, "F1": f1, "SHD": None}
+
+
+FLOP = """
+import sys, time, numpy as np, flopsearch
+rows = np.load(sys.argv[1])
+start = time.perf_counter()
+found = flopsearch.flop(rows, 2.0, restarts=0)
+print(time.perf_counter() - start)
+np.save(sys.argv[2], np.argwhere(np.asarray(found) == 1))
+np.save(sys.argv[3], np.argwhere(np.asarray(found) == 2))
+"""
+
+
+def by_flop(p: int, n: int, kind: str, seed: int, graph: int) -> Row:
+    """Run FLOP without restarts; what it raises is told."""
+    true, rows = draw(p, n, kind, seed, graph)
+    floor = floor_of(rows)
+    python = environments.python_of("flopsearch", ROOT / environments.FOLDER)
+    assert python is not None
+    with tempfile.TemporaryDirectory() as folder:
+        files = [str(Path(folder) / f"{name}.npy") for name in ("rows", "directed", "undirected")]
+        np.save(files[0], np.ascontiguousarray(rows))
+        ended = subprocess.run([python, "-c", FLOP, *files], capture_output=True, text=True, check=False)
+        if ended.returncode:
+            raise SystemExit(f"FLOP ended with an error: {ended.stderr.strip().splitlines()[-1]}")
+        directed, undirected = np.load(files[1]), np.load(files[2])
+    edges = {tuple(sorted(pair)) for pair in [*directed.tolist(), *undirected.tolist()]}
+    truth = {tuple(sorted(pair)) for pair in zip(*(ends.tolist() for ends in true.nonzero()), strict=True)}
+    f1 = 2 * len(edges & truth) / (len(edges) + len(truth))
+    return {"seconds": float(ended.stdout.split()[-1]), "floor": floor, "F1": f1, "SHD": None}
+
+
+def measured(contender: str, size: tuple[int, int], options: argparse.Namespace, graph: int) -> Row:
+    """Return what one contender gives on one graph."""
+    drawn = (*size, options.kind, options.seed, graph)
+    if contender == "FLOP":
+        return by_flop(*drawn)
+    if contender == "network":
+        return alone(by_network, *drawn)
+    return alone(by_rfdag, *drawn, {} if contender == "rfdag" else {"clusters": False})
+
+
+def main() -> None:
+    """Measure and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", default="1000x300,2000x300,5000x500,20000x500")
+    parser.add_argument("--contenders", default="rfdag,whole,network,FLOP")
+    parser.add_argument("--kind", choices=["random", "scale-free"], default="random")
+    parser.add_argument("--graphs", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=1000)
+    parser.add_argument("--whole", type=int, default=2000, help="columns up to which the whole is searched")
+    parser.add_argument("--flop", type=int, default=1000, help="columns up to which FLOP runs")
+    parser.add_argument("--out", type=Path, default=RESULTS / "scaling_wide.json")
+    options = parser.parse_args()
+    kept = Kept(options.out)
+    most = {"whole": options.whole, "network": options.whole, "FLOP": options.flop}
+    sizes = [tuple(map(int, size.split("x"))) for size in options.sizes.split(",")]
+    for p, n in sizes:
+        runs: dict[str, list[Row]] = {}
+        for graph in range(options.graphs):
+            for contender in options.contenders.split(","):
+                if p > most.get(contender, sys.maxsize):
+                    continue
+                runs.setdefault(contender, []).append(measured(contender, (p, n), options, graph))
+        for contender, found in runs.items():
+            row: Row = {"kind": options.kind, "p": p, "n": n, "contender": contender, "graphs": len(found)}
+            seconds, floor = median(run["seconds"] for run in found), median(run["floor"] for run in found)
+            row |= {"time (s)": seconds, "floor (s)": floor, "time / floor": seconds / floor}
+            row |= {
+                f"{name} (s)": median(run[name] for run in found)
+                for name in ("elimination", "refinement")
+                if name in found[0]
+            }
+            row |= {
+                f"{name} memory (GB)": max(run[name] for run in found)
+                for name in ("before", "peak")
+                if name in found[0]
+            }
+            row["F1"] = fmean(run["F1"] for run in found)
+            row["SHD"] = None if found[0]["SHD"] is None else fmean(run["SHD"] for run in found)
+            kept.add("wide", row, ("kind", "p", "n", "contender"))
+
+
+if __name__ == "__main__":
+    main()
