@@ -78,15 +78,15 @@ OF_METHODS = [
         "enough for about",
         blocky(),
         {"clusters": True, "blocks": False},
-        ({"blocks": True, "clusters": OUT},),
+        ({"blocks": True},),
         under=memory(1000.0, "methods.preflight"),
     ),
     Case(
         "methods/soft.py",
         "begins in clusters and refines",
         ROWS,
-        {"clusters": True, "refine": False},
-        ({"refine": OUT},),
+        {"clusters": True, "refine": False, "parents": "threshold"},
+        ({"refine": OUT, "parents": OUT},),
     ),
     Case(
         "methods/soft.py",

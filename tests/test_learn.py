@@ -124,7 +124,7 @@ def test_a_descent_does_not_follow_rounding_for_ever(totals, sweeps):
 
 
 def test_an_interrupted_first_descent_keeps_the_beams(rows, monkeypatch):
-    from rfdag.orders import portfolio
+    from rfdag.orders import beam_task, portfolio
 
     def interrupted(*args, **options):
         raise KeyboardInterrupt
@@ -132,7 +132,7 @@ def test_an_interrupted_first_descent_keeps_the_beams(rows, monkeypatch):
     monkeypatch.setattr(portfolio, "descend", interrupted)
     for options in ({}, {"parents": "threshold", "refine": False}):
         if options:
-            monkeypatch.setattr(portfolio, "ScoredOrder", _interrupted_later(portfolio.ScoredOrder))
+            monkeypatch.setattr(beam_task, "ScoredOrder", _interrupted_later(beam_task.ScoredOrder))
         with pytest.warns(rfdag.errors.NumericalWarning, match="interrupted"):
             found = rfdag.learn(rows, **options)
         assert sorted(found.order) == list(range(60))

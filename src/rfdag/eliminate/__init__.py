@@ -13,7 +13,7 @@ from rfdag.eliminate.engines.sparse_oracle import SparseOracleEngine
 from rfdag.eliminate.rules import RULES, Candidates
 from rfdag.eliminate.sparse_elimination import eliminate_sparse
 from rfdag.eliminate.thresholds import FisherZ, Threshold, Tolerance
-from rfdag.eliminate.trace import Step, Trace, Unrecorded
+from rfdag.eliminate.trace import Step, Trace
 
 __all__ = [
     "RULES",
@@ -32,7 +32,6 @@ __all__ = [
     "Threshold",
     "Tolerance",
     "Trace",
-    "Unrecorded",
     "eliminate",
     "eliminate_sparse",
     "replay",

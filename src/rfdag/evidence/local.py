@@ -7,6 +7,7 @@ and not for one matrix of all variables.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -112,7 +113,7 @@ class SharedMoments:
 
 
 class FactoredMoments:
-    """The same moments of every variable, formed on demand from a factor: no matrix of all pairs is ever there.
+    """The same moments of every variable, formed on demand from a factor: a matrix of all pairs need not be there.
 
     Parameters
     ----------
@@ -138,6 +139,16 @@ class FactoredMoments:
     def size(self) -> int:
         """The number of variables."""
         return len(self._columns)
+
+    @cached_property
+    def matrices(self) -> Floats:
+        """The correlation matrix of few variables, each of which is a candidate for all others."""
+        return self.along(0, np.arange(self.size))[None]
+
+    @cached_property
+    def which(self) -> Integers:
+        """For each variable the number of its matrix."""
+        return np.zeros(self.size, np.int64)
 
     def rows(self, y: int) -> int:
         """Return the number of rows, which is the same for every variable."""

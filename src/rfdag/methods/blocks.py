@@ -252,6 +252,9 @@ def _edges(parts: Sequence[_Part], p: int) -> tuple[Any, Any, Any]:
 def _trace(parts: Sequence[_Part]) -> Trace:
     """Return the traces of all blocks one after the other, the last block first, as the order has it."""
     traces = [(part.columns, None if part.found is None else _recorded(part.found)) for part in reversed(parts)]
+    if any(trace is not None and not trace for _, trace in traces):
+        # Blocks that began in clusters have no elimination of their own.
+        return Trace.empty()
     searches = np.cumsum([0, *(1 if trace is None else int(trace.search.max()) + 1 for _, trace in traces)])
     known = [trace for _, trace in traces if trace is not None]
 

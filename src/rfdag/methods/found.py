@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.eliminate import Elimination, Trace, Unrecorded
+from rfdag.eliminate import Elimination
+from rfdag.eliminate.trace import Trace, Unrecorded
 from rfdag.errors import Message
 from rfdag.evidence.regressions import Regressions
 from rfdag.graphs.dag import Graph

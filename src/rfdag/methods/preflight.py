@@ -33,7 +33,7 @@ from rfdag.precision.estimator import Estimator
 from rfdag.precision.nodewise import Nodewise
 from rfdag.runtime.deadline import OutOfTime
 from rfdag.runtime.device import require_device, require_memory
-from rfdag.runtime.memory import TRIFLE, available_memory, beam_fits, bytes_of_beam, matrices_fit, require_beam
+from rfdag.runtime.memory import TRIFLE, available_memory, beam_fits, bytes_of_beam, require_beam
 
 logger = logging.getLogger("rfdag")
 
@@ -270,7 +270,8 @@ def matrices_of(method: Method, columns: int) -> int:
 
 def fits(columns: int, method: Method) -> bool:
     """Return whether so many columns can be learnt as a whole within the memory that is free."""
-    return matrices_fit(columns, matrices_of(method, columns))
+    needed = 8.0 * matrices_of(method, columns) * columns**2
+    return needed <= TRIFLE or needed <= available_memory()
 
 
 def most_columns(method: Method, columns: int) -> int:
