@@ -108,8 +108,8 @@ def wide(content: dict[str, Any], folder: Path) -> Section:
 `rfdag.learn(X)` with its defaults where rows are few: [clusters](method.md#clusters) of columns, then refinement over
 all. Graphs have average degree 4 and are one connected component or nearly so; scale-free ones have hubs. The floor is
 one product of matrices, the correlations of all pairs. "whole" is the same search with `clusters=False`, "network"
-takes the pairs with clear correlations (false discovery rate 1 %) for edges, and FLOP runs without restarts. F1 is that
-of skeletons, SHD that of CPDAGs; a network has no directions.
+takes the pairs with clear correlations (false discovery rate 1 %) for edges; it has no directions. FLOP 0.3.0 stops
+with an error where there are fewer rows than columns. F1 is that of skeletons, SHD that of CPDAGs.
 
 ![Seconds and gigabytes against the number of columns](figures/scaling_wide.svg)
 

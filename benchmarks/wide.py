@@ -1,4 +1,4 @@
-"""Many columns and few rows: `learn` beside a product of matrices, the search of the whole, FLOP and a network.
+"""Many columns and few rows: `learn` beside a product of matrices, the search of the whole, and a network.
 
     python benchmarks/wide.py [--sizes 1000x300,2000x300,5000x500,20000x500] [--graphs 1] [--contenders rfdag,whole]
 
@@ -8,7 +8,8 @@ scale-free, with hubs of hundreds of neighbours), with weights ±[.25, 1] and un
     rfdag        `learn(X)` with its defaults
     whole        the same without clusters, up to --whole columns
     network      pairs whose correlation is clear (Fisher's z, false discovery rate .01): no directions, F1 only
-    FLOP         without restarts, up to --flop columns, in the environment that `make peers` makes
+
+FLOP 0.3.0 stops with an error where there are fewer rows than columns.
 
 Each runs in a process of its own; the floor, correlations of all pairs by one product of matrices in double precision,
 is timed in the same process before it. F1 is that of the skeleton, SHD that of the CPDAGs where p allows a full
@@ -18,9 +19,7 @@ matrix. Rows are kept in benchmarks/results/scaling_wide.json; benchmarks/scalin
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
-import tempfile
 import time
 import warnings
 from pathlib import Path
@@ -34,11 +33,10 @@ from scipy.special import ndtr
 
 import rfdag
 from measurement import Kept, Row, alone, peak_memory
-from report import RESULTS, ROOT
+from report import RESULTS
 from rfdag import metrics
 from rfdag.graphs.sparse import sparse_cpdag
 from rfdag.simulate import linear_sem, sample, scale_free_dag, sparse_random_dag
-from rfdag.studies.bench import environments
 
 Floats = NDArray[np.float64]
 
@@ -122,41 +120,9 @@ def by_network(p: int, n: int, kind: str, seed: int, graph: int) -> Row:
     return {"seconds": seconds, "floor": floor, "peak": peak_memory(), "before": before, "F1": f1, "SHD": None}
 
 
-FLOP = """
-import sys, time, numpy as np, flopsearch
-rows = np.load(sys.argv[1])
-start = time.perf_counter()
-found = flopsearch.flop(rows, 2.0, restarts=0)
-print(time.perf_counter() - start)
-np.save(sys.argv[2], np.argwhere(np.asarray(found) == 1))
-np.save(sys.argv[3], np.argwhere(np.asarray(found) == 2))
-"""
-
-
-def by_flop(p: int, n: int, kind: str, seed: int, graph: int) -> Row:
-    """Run FLOP without restarts; what it raises is told."""
-    true, rows = draw(p, n, kind, seed, graph)
-    floor = floor_of(rows)
-    python = environments.python_of("flopsearch", ROOT / environments.FOLDER)
-    assert python is not None
-    with tempfile.TemporaryDirectory() as folder:
-        files = [str(Path(folder) / f"{name}.npy") for name in ("rows", "directed", "undirected")]
-        np.save(files[0], np.ascontiguousarray(rows))
-        ended = subprocess.run([python, "-c", FLOP, *files], capture_output=True, text=True, check=False)
-        if ended.returncode:
-            raise SystemExit(f"FLOP ended with an error: {ended.stderr.strip().splitlines()[-1]}")
-        directed, undirected = np.load(files[1]), np.load(files[2])
-    edges = {tuple(sorted(pair)) for pair in [*directed.tolist(), *undirected.tolist()]}
-    truth = {tuple(sorted(pair)) for pair in zip(*(ends.tolist() for ends in true.nonzero()), strict=True)}
-    f1 = 2 * len(edges & truth) / (len(edges) + len(truth))
-    return {"seconds": float(ended.stdout.split()[-1]), "floor": floor, "F1": f1, "SHD": None}
-
-
 def measured(contender: str, size: tuple[int, int], options: argparse.Namespace, graph: int) -> Row:
     """Return what one contender gives on one graph."""
     drawn = (*size, options.kind, options.seed, graph)
-    if contender == "FLOP":
-        return by_flop(*drawn)
     if contender == "network":
         return alone(by_network, *drawn)
     return alone(by_rfdag, *drawn, {} if contender == "rfdag" else {"clusters": False})
@@ -166,16 +132,15 @@ def main() -> None:
     """Measure and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="1000x300,2000x300,5000x500,20000x500")
-    parser.add_argument("--contenders", default="rfdag,whole,network,FLOP")
+    parser.add_argument("--contenders", default="rfdag,whole,network")
     parser.add_argument("--kind", choices=["random", "scale-free"], default="random")
     parser.add_argument("--graphs", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1000)
     parser.add_argument("--whole", type=int, default=2000, help="columns up to which the whole is searched")
-    parser.add_argument("--flop", type=int, default=1000, help="columns up to which FLOP runs")
     parser.add_argument("--out", type=Path, default=RESULTS / "scaling_wide.json")
     options = parser.parse_args()
     kept = Kept(options.out)
-    most = {"whole": options.whole, "network": options.whole, "FLOP": options.flop}
+    most = {"whole": options.whole, "network": options.whole}
     sizes = [tuple(map(int, size.split("x"))) for size in options.sizes.split(",")]
     for p, n in sizes:
         runs: dict[str, list[Row]] = {}
