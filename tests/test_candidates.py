@@ -330,7 +330,7 @@ def test_a_deadline_ends_a_search_with_fewer_candidates(monkeypatch):
     """Out of time before parents are looked at once more, the order found until then is returned."""
     few_candidates(monkeypatch, 3, 6)
 
-    def late(scored, check):
+    def late(*_):
         raise OutOfTime
 
     monkeypatch.setattr(judged, "reconsidered", late)

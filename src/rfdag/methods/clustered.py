@@ -11,6 +11,7 @@ import math
 import threading
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,7 +63,8 @@ def found_in_clusters(method: Soft, moments: Moments, run: Run) -> Found:
     local = FactoredMoments(moments.factor, moments.rows)
     p = local.size
     report = run.stage("Finding clusters")
-    close = nearest(lambda rows: local.of_residuals(rows, csr_array((len(rows), p))), p, tuning.NEAREST, report)
+    correlations = partial(_correlations, local)
+    close = nearest(correlations, p, tuning.NEAREST, report, run.threads)
     clusters = find_clusters(close, tuning.CORE_OF_CLUSTER, tuning.HALO_OF_CLUSTER)
     run.clock.lap("clusters")
     learnt = _learn_all(method, moments, clusters, run)
@@ -82,7 +84,7 @@ def found_in_clusters(method: Soft, moments: Moments, run: Run) -> Found:
     )
     generator = run.generator()
     try:
-        scored = reconsidered(scored, run.deadline.require) or scored
+        scored = reconsidered(scored, run.deadline.require, run.threads) or scored
         descend(scored, generator, run.deadline, run.bar.stage("Joining clusters"))
     except OutOfTime:
         pass
@@ -96,6 +98,11 @@ def found_in_clusters(method: Soft, moments: Moments, run: Run) -> Found:
         warnings=_remarks(moments, clusters, run),
         estimator=_used(method, moments, clusters, run),
     )
+
+
+def _correlations(local: FactoredMoments, variables: Integers) -> Floats:
+    """Return the correlations of some variables with all."""
+    return local.of_residuals(variables, csr_array((len(variables), local.size)))
 
 
 def _remarks(moments: Moments, clusters: list[Cluster], run: Run) -> tuple[str, ...]:

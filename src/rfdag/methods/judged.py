@@ -302,7 +302,10 @@ class _Refinement:
                 operations=self._operations,
             )
             with suppress(OutOfTime):
-                while not self.interrupted and (other := reconsidered(scored, run.deadline.require)) is not None:
+                while (
+                    not self.interrupted
+                    and (other := reconsidered(scored, run.deadline.require, run.threads)) is not None
+                ):
                     scored = other
                     descend(scored, self._generator, run.deadline, run.bar.stage("Refining"))
         except KeyboardInterrupt:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from rfdag.orders import tuning
+from rfdag.runtime.threads import share
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -148,6 +149,7 @@ def nearest(
     p: int,
     count: int,
     report: Callable[[float], None] = lambda share: None,
+    threads: int = 1,
 ) -> Nearest:
     """Return for each of p variables the ``count`` others whose entries are largest in its row of a matrix.
 
@@ -160,13 +162,17 @@ def nearest(
     count = min(count, p - 1)
     found = Nearest(np.empty((p, count), np.int64), np.empty((p, count)))
     step = max(1, ENTRIES_AT_ONCE // p)
-    for first in range(0, p, step):
-        rows = np.arange(first, min(first + step, p))
-        sizes = np.abs(rows_of(rows))
-        sizes[np.arange(len(rows)), rows] = -1.0
-        chosen = np.argpartition(sizes, p - count, axis=1)[:, p - count :]
-        found.variables[rows], found.strengths[rows] = chosen, np.take_along_axis(sizes, chosen, axis=1)
-        report(float((rows[-1] + 1) / p))
+
+    def rank(worker: int, workers: int) -> None:
+        for first in range(worker * step, p, workers * step):
+            rows = np.arange(first, min(first + step, p))
+            sizes = np.abs(rows_of(rows))
+            sizes[np.arange(len(rows)), rows] = -1.0
+            chosen = np.argpartition(sizes, p - count, axis=1)[:, p - count :]
+            found.variables[rows], found.strengths[rows] = chosen, np.take_along_axis(sizes, chosen, axis=1)
+            report(float((rows[-1] + 1) / p))
+
+    share(rank, threads)
     return found
 
 

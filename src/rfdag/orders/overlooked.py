@@ -16,17 +16,18 @@ from rfdag.orders import plausible, tuning
 from rfdag.orders.candidates import ENTRIES_AT_ONCE
 from rfdag.orders.fitted import regressions_of
 from rfdag.orders.scores import ScoredOrder
+from rfdag.runtime.threads import share
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-def overlooked(scored: ScoredOrder, check: Callable[[], None] = lambda: None) -> csr_array:
+def overlooked(scored: ScoredOrder, check: Callable[[], None] = lambda: None, threads: int = 1) -> csr_array:
     """Mark pairs (child, predecessor) that are no candidates of each other and might be an edge.
 
     With r the residual of y given its parents, a predecessor x has z² = n cov(r, x)² / var(r), less than what it would
     explain beside the parents. The `tuning.CANDIDATES_OVERLOOKED` of largest z² are marked, if chance does not make
-    them so large. ``check`` is called again and again, and may raise.
+    them so large. ``check`` is called again and again, from any of the ``threads``, and may raise.
     """
     p = len(scored.order)
     fitted = regressions_of(scored)
@@ -36,16 +37,20 @@ def overlooked(scored: ScoredOrder, check: Callable[[], None] = lambda: None) ->
     # z² from which one of so many predecessors may be a parent, as a bound on the covariance.
     bounds = np.sqrt(np.array([plausible.least_z2(place) for place in range(p)])[places] * variances / rows)
     step = max(1, ENTRIES_AT_ONCE // p)
-    found = []
-    for first in range(0, p, step):
-        check()
-        children = np.arange(first, min(first + step, p))
-        left = np.abs(scored.moments.of_residuals(children, by_child[children]))
-        left[places[None, :] >= places[children, None]] = 0.0
-        start, end = scored.candidates.starts[[children[0], children[-1] + 1]]
-        left[scored.candidates.owners[start:end] - first, scored.candidates.lists[0, start:end]] = 0.0
-        found.append(_largest(left, bounds[children], first))
-    child, predecessor = np.concatenate(found, axis=1)
+    found: dict[int, Integers] = {}
+
+    def compare(worker: int, workers: int) -> None:
+        for first in range(worker * step, p, workers * step):
+            check()
+            children = np.arange(first, min(first + step, p))
+            left = np.abs(scored.moments.of_residuals(children, by_child[children]))
+            left[places[None, :] >= places[children, None]] = 0.0
+            start, end = scored.candidates.starts[[children[0], children[-1] + 1]]
+            left[scored.candidates.owners[start:end] - first, scored.candidates.lists[0, start:end]] = 0.0
+            found[first] = _largest(left, bounds[children], first)
+
+    share(compare, threads)
+    child, predecessor = np.concatenate([found[first] for first in sorted(found)], axis=1)
     if scored.constraints is not None:
         allowed = scored.constraints.may_be_edges(predecessor, child)
         child, predecessor = child[allowed], predecessor[allowed]

@@ -41,8 +41,11 @@ def along(correlation: Floats, order: Integers, rows: Floats) -> tuple[NDArray[n
     sums -= squares
     before = order[:solid]
     found = np.zeros((len(order), len(order)), bool)
-    for i in range(1, solid):
-        found[before[i], before[:i]] = (rows[before[i]] - i) * squares[i, :i] > least_z2(i) * sums[i, :i]
+    numbers = np.arange(solid)
+    bounds = np.array([least_z2(number) for number in range(solid)])
+    squares *= (rows[before] - numbers)[:, None]
+    sums *= bounds[:, None]
+    found[np.ix_(before, before)] = (squares > sums) & (numbers < numbers[:, None])
     return found, solid
 
 

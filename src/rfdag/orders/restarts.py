@@ -42,7 +42,7 @@ def iterate(
     it; nothing found until then is lost. All orders that are reached are offered to ``rivals``.
     """
     kind = _Restarts if best.candidates.complete else _Recombining
-    progress = kind(best, restarts, deadline or Deadline(), until, rivals or Rivals(), operations)
+    progress = kind(best, restarts, deadline or Deadline(), until, rivals or Rivals(), operations, threads)
     stop = threading.Event()
     if progress.next_count() > 0:
         report(progress.share)
@@ -81,8 +81,10 @@ class _Restarts:
         until: Deadline | None,
         rivals: Rivals,
         operations: int,
+        threads: int,
     ) -> None:
         self.best, self.deadline = best, deadline
+        self._threads = threads
         self._rivals = rivals
         self._offer(best)
         self._expected = float(max(best.own_operations, 1))
@@ -220,7 +222,7 @@ class _Recombining(_Restarts):
             return
         self._until_screening = tuning.ROUNDS_BETWEEN_SCREENINGS
         with suppress(OutOfTime):
-            wider = reconsidered(self.best, self.deadline.require)
+            wider = reconsidered(self.best, self.deadline.require, self._threads)
             if wider is not None:
                 # What is found once is often found again.
                 self._until_screening = 1
