@@ -134,9 +134,10 @@ def growth(part: dict[str, Any], folder: Path) -> Section:
     figures.growth(part["rows"], folder)
     text = f"""## Growth
 
-`rfdag.learn(X)` with its defaults: three settings, each with a beam of at least eight states, whose elimination is
-cubic in p, and a refinement with restarts. Each run has its own process and graph. The time of learn includes
-correlation and inverse.
+`rfdag.learn(X)` with its defaults: three settings of the soft cost, each with a beam of eight states or more (fewer
+from 1000 variables on), and a refinement with restarts, which from 1000 variables on keeps a few candidates for each
+variable and recombines parts of orders. Each run has its own process and graph. The time of learn includes correlation
+and inverse.
 
 ![Seconds against the number of variables, and against density](figures/scaling_growth.svg)
 

@@ -91,8 +91,8 @@ def wide(content: dict[str, Any], folder: Path) -> Section:
             continue
         size = f"few rows, p = {number(row['p'])}, n = {row['n']}"
         seconds, most = WIDE_TARGETS.get((row["p"], row["n"]), (None, None))
-        checks += [] if seconds is None else [at_most(size, row["time (s)"], seconds, "s")]
-        checks += [] if most is None else [at_most(size, row["peak memory (GB)"], most, "GB")]
+        checks += [] if seconds is None else [at_most(size, row["time (s)"], seconds, " s")]
+        checks += [] if most is None else [at_most(size, row["peak memory (GB)"], most, " GB")]
         if row["p"] == 20_000:
             checks.append(Check(f"{size}: F1", f"≥ {WIDE_F1}", f"{row['F1']:.3f}", row["F1"] >= WIDE_F1))
     names = ("time (s)", "floor (s)", "time / floor", "elimination (s)", "refinement (s)", "peak memory (GB)")
