@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -154,6 +156,13 @@ def test_results_of_many_variables_are_sparse(monkeypatch, tmp_path):
     ends = [(edge.source, edge.target, edge.directed) for edge in full.edges]
     assert [(edge.source, edge.target, edge.directed) for edge in found.edges] == ends
     assert found.score_of(found.dag) == pytest.approx(found.score, abs=1e-6)
+    for source, target in [ends[0][:2], ends[-1][:2]]:
+        one, other = (each.effect_range(source, target) for each in (full, found))
+        assert (one.low, one.high) == pytest.approx((other.low, other.high))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            effects = [each.effect(source, target).estimate for each in (full, found)]
+        assert effects[0] == pytest.approx(effects[1])
     loaded = rfdag.load(found.save(tmp_path / "result.json"))
     assert issparse(loaded.dag)
     assert loaded.edges == found.edges

@@ -26,6 +26,7 @@ from rfdag.errors import (
 )
 from rfdag.evidence.matrices import HOPELESS
 from rfdag.evidence.moments import Moments
+from rfdag.graphs.sparse import full
 from rfdag.runtime.notebook import html_of
 from rfdag.wording import counted, with_nearest
 
@@ -117,8 +118,8 @@ def effect(
 ) -> Effect:
     """Return the total effect of one variable on another in a result's DAG; see `Result.effect`."""
     moments, x, y = _checked(result, cause, outcome, level)
-    found = _estimated(moments, x, y, adjustment_set(result.dag, x, y, adjustment), level)
-    if is_identified(result.cpdag, x, y):
+    found = _estimated(moments, x, y, adjustment_set(full(result.dag), x, y, adjustment), level)
+    if is_identified(full(result.cpdag), x, y):
         return found
     try:
         possible = effect_range(result, cause, outcome, level=level)
@@ -151,7 +152,7 @@ def effect_range(result: Result, cause: Hashable, outcome: Hashable, *, level: f
     """Return the effects over a result's equivalence class; see `Result.effect_range`."""
     moments, x, y = _checked(result, cause, outcome, level)
     possible = []
-    for parents, dag in possible_parents(result.dag, result.cpdag, x):
+    for parents, dag in possible_parents(full(result.dag), full(result.cpdag), x):
         found = _estimated(moments, x, y, adjustment_set(dag, x, y, "parents"), level)
         possible.append(PossibleEffect(tuple(result.names[at] for at in parents), found))
     return EffectRange(cause, outcome, tuple(possible))

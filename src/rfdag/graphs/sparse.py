@@ -21,6 +21,7 @@ __all__ = [
     "canonical",
     "entries_at",
     "freeze",
+    "full",
     "issparse",
     "order_like",
     "refuse_sparse",
@@ -207,6 +208,11 @@ def renumbered(graph: Any, places: NDArray[np.int64]) -> Any:
         found.sort_indices()
         return found
     return np.ascontiguousarray(graph[np.ix_(back, back)])
+
+
+def full(graph: Any) -> Any:
+    """Return a graph, full or sparse, as a full matrix."""
+    return graph.toarray() if issparse(graph) else graph
 
 
 def same_pattern(graph: csr_array, values: NDArray[Any]) -> csr_array:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from rfdag.eliminate.trace import Trace, Unrecorded
 from rfdag.errors import DataError, GraphError, Message, OptionError
@@ -20,7 +19,7 @@ from rfdag.evidence.moments import Moments
 from rfdag.evidence.regressions import Regressions
 from rfdag.exchange import exports
 from rfdag.graphs.dag import Graph, as_dag
-from rfdag.graphs.sparse import entries_at, freeze
+from rfdag.graphs.sparse import entries_at, freeze, full
 from rfdag.input.columns import Account, Column, in_words
 from rfdag.knowledge import Knowledge
 from rfdag.knowledge.compliance import Compliance, compliance, summed_up
@@ -274,7 +273,7 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
         """
         if self.moments is None or self.n_samples is None:
             raise OptionError("A BIC needs the moments of the data; this result was learnt or saved without them.")
-        graph = as_dag(dag.toarray() if issparse(dag) else dag)
+        graph = as_dag(full(dag))
         if graph.shape != self.dag.shape:
             raise GraphError(f"The DAG has {graph.shape[0]} variables, and the result {len(self.names)}.")
         most = int(graph.sum(axis=0).max(initial=0))
