@@ -17,9 +17,9 @@ from rfdag.errors import NumericalWarning, OptionError
 from rfdag.evidence.moments import Moments
 from rfdag.graphs.sparse import acyclic_part, order_like
 from rfdag.knowledge.constraints import Constraints
+from rfdag.methods import clustered, preflight
 from rfdag.methods import found as found_
-from rfdag.methods import preflight
-from rfdag.orders import tuning
+from rfdag.orders import restarts, tuning
 from rfdag.orders.candidates import nearest
 from rfdag.orders.clusters import find_clusters
 from rfdag.orders.scores import price_of_edge
@@ -218,15 +218,15 @@ def test_a_time_limit_ends_the_search_with_an_order_or_an_error():
 
 
 @pytest.mark.filterwarnings("ignore::rfdag.errors.NumericalWarning")
-def test_an_interrupt_ends_the_search_with_an_order(monkeypatch):
-    from rfdag.orders import restarts
-
+@pytest.mark.parametrize(("module", "name"), [(restarts, "recombine"), (clustered, "descend")])
+def test_an_interrupt_ends_the_search_with_an_order(monkeypatch, module, name):
     def interrupted(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(restarts, "recombine", interrupted)
+    monkeypatch.setattr(module, name, interrupted)
     found = rfdag.learn(ROWS, clusters=True)
     assert found.interrupted
+    assert sum("interrupted" in warning for warning in found.warnings) == 1
     assert sorted(found.order) == list(range(80))
 
 

@@ -23,7 +23,7 @@ from rfdag.errors import Message
 from rfdag.evidence.local import FactoredMoments
 from rfdag.evidence.moments import Moments, sample_of
 from rfdag.graphs.sparse import acyclic_part, sparse_moral_graph, sparse_topological_order
-from rfdag.methods.found import Found, graph_of
+from rfdag.methods.found import INTERRUPTED, Found, graph_of
 from rfdag.methods.run import Run
 from rfdag.orders import tuning
 from rfdag.orders.candidates import Candidates, Nearest, nearest
@@ -82,12 +82,15 @@ def found_in_clusters(method: Soft, moments: Moments, run: Run) -> Found:
         Candidates.among(_candidates(learnt, close, dag)),
         renewing=False,
     )
-    generator = run.generator()
+    interrupted = False
     try:
         scored = reconsidered(scored, run.deadline.require, run.threads) or scored
-        descend(scored, generator, run.deadline, run.bar.stage("Joining clusters"))
+        descend(scored, run.generator(), run.deadline, run.bar.stage("Joining clusters"))
     except OutOfTime:
+        # There is an order, and the deadline knows that it ended the search.
         pass
+    except KeyboardInterrupt:
+        interrupted = True
     return Found(
         scored.order,
         graph_of(scored),
@@ -95,7 +98,8 @@ def found_in_clusters(method: Soft, moments: Moments, run: Run) -> Found:
         scored,
         attempts=tuple(attempt for each in learnt for attempt in each.attempts),
         operations=sum(each.operations for each in learnt) + scored.operations,
-        warnings=_remarks(moments, clusters, run),
+        warnings=(*_remarks(moments, clusters, run), *((INTERRUPTED,) if interrupted else ())),
+        interrupted=interrupted,
         estimator=_used(method, moments, clusters, run),
     )
 
