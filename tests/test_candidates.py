@@ -185,7 +185,7 @@ def test_overlooked_pairs_by_least_squares(monkeypatch, knowing):
         parents = scored.parents_of(y)
         residual = rows[:, y] - rows[:, parents] @ np.linalg.lstsq(rows[:, parents], rows[:, y], rcond=None)[0]
         others = [x for x in range(p) if place[x] < place[y] and x not in scored.candidates.of(y)]
-        z2 = {x: (residual @ rows[:, x]) ** 2 / (residual @ residual) / n * n for x in others}
+        z2 = {x: (residual @ rows[:, x]) ** 2 / (residual @ residual) for x in others}
         z2 = {x: value / (rows[:, x] @ rows[:, x]) * n for x, value in z2.items()}
         largest = sorted((x for x in others if z2[x] > plausible.least_z2(place[y])), key=lambda x: -z2[x])[:2]
         expected[y, largest] = True

@@ -125,7 +125,7 @@ class Preflight:
         self._announce(estimate(rows, columns, settings, self._threads))
 
     def _announce(self, expected: Estimate) -> None:
-        """Say what to expect of a long run; warn of one that takes over an hour."""
+        """Say what to expect of a long run."""
         if expected.seconds >= costs.SECONDS_WORTH_ANNOUNCING:
             logger.info(str(expected))
             self._say(str(expected))
