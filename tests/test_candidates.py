@@ -143,10 +143,46 @@ def test_plausible_parents_along_the_order_and_one_by_one():
         variances = np.diag(np.linalg.inv(rows[:, before].T @ rows[:, before])) * (residual @ residual)
         expected = (n - i) * slopes**2 / variances > plausible.least_z2(i)
         np.testing.assert_array_equal(may_be[y, before], expected)
-        np.testing.assert_array_equal(plausible.among(correlation, y, before, n), expected)
+    # The same along lists: one more variable, which is nobody's candidate, makes them differ from all others.
+    wider = np.eye(p + 1)
+    wider[:p, :p] = correlation
+    lists = Candidates.among(np.pad(np.ones((p, p), bool), (0, 1)))
+    for threads in (1, 3):
+        scored = ScoredOrder(SharedMoments(wider, n), np.append(order, p), candidates=lists, threads=threads)
+        marked, known = scored._plausible_among(np.arange(p + 1), lambda: None)
+        np.testing.assert_array_equal(marked[: p * p].reshape(p, p), may_be)
+        np.testing.assert_array_equal(np.flatnonzero(~known), np.sort([order[0], p]))
+
+
+def test_nothing_is_plausible_among_variables_that_determine_each_other():
     doubled = np.ones((2, 2))
-    assert plausible.among(doubled, 1, np.array([0]), n) is None
     assert plausible.along(doubled, np.array([0, 1]), np.full(2, 9.0))[1] == 1
+    copies = np.eye(3)
+    copies[:2, :2] = 1.0
+    pair = Candidates.among(np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]], bool))
+    scored = ScoredOrder(SharedMoments(copies, 50), np.arange(3), candidates=pair)
+    marked, known = scored._plausible_among(np.arange(3), lambda: None)
+    assert not marked.any()
+    assert not known.any()
+
+
+def test_threads_choose_the_same_parents():
+    """Also where parents are required, and forbidden: what is plausible obeys, too."""
+    rows = rows_of(40, 300)
+    moments = SharedMoments(np.corrcoef(rows.T), 300)
+    close = strongest(moments.matrices[0], np.linalg.inv(moments.matrices[0]))
+    known = rfdag.Knowledge(required=[(0, 7), (3, 9)], forbidden=[(7, 11), (1, 2)]).constraints(range(40))
+    for constraints in (None, known):
+        order = np.arange(40)[::-1].copy() if constraints is None else constraints.arrange(np.arange(40)[::-1].copy())
+        one, three = (
+            ScoredOrder(
+                moments, order, constraints=constraints, candidates=Candidates.among(close[:, :]), threads=threads
+            )
+            for threads in (1, 3)
+        )
+        np.testing.assert_array_equal(one.dag, three.dag)
+        assert one.operations == three.operations
+        assert one.total == three.total
 
 
 def test_missing_candidates_are_found_again():

@@ -112,7 +112,7 @@ def test_a_place_is_judged_in_the_rows_of_those_passed(search):
         scored = ScoredOrder(two_groups(12, seed), np.random.default_rng(seed).permutation(12))
         for variable in range(12):
             trial = scored.copy()
-            gain, to = search(trial._state, trial._price, variable, trial._work)
+            gain, to = search(trial._state, trial._price, variable, trial._works[0])
             at = trial.order.tolist().index(variable)
             if to != at:
                 foreseen += 1

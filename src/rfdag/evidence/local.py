@@ -7,15 +7,45 @@ and not for one matrix of all variables.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from rfdag.evidence.kernels.gathering import gather
+from rfdag.runtime.threads import share
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+AT_ONCE = 64
+"""Matrices of correlations that are written between two looks at the time."""
+
+
+class Lists(NamedTuple):
+    """Variables in lists, one for each variable: that of y is ``members[starts[y] : starts[y + 1]]``."""
+
+    starts: Integers
+    members: Integers
+
+    def of(self, y: int) -> Integers:
+        """Return the list of a variable."""
+        return self.members[self.starts[y] : self.starts[y + 1]]
+
+
+class Places(NamedTuple):
+    """Where matrices of some variables are to be written: each from its place in ``entries`` on, row after row."""
+
+    variables: Integers
+    starts: Integers
+    entries: Floats
+
+    def some(self, which: slice) -> Places:
+        """Return those of some of the variables."""
+        return Places(self.variables[which], self.starts[which], self.entries)
 
 
 class LocalMoments(Protocol):
@@ -38,8 +68,11 @@ class LocalMoments(Protocol):
     def gram(self, y: int, candidates: Integers) -> Floats:
         """Return the correlations of y, which comes first, and the candidates, in the rows of y."""
 
-    def along(self, y: int, variables: Integers) -> Floats:
-        """Return the correlations of some variables with each other, in the rows of y."""
+    def write_along(self, lists: Lists, places: Places, check: Callable[[], None], threads: int) -> None:
+        """Write the correlations along the lists of some variables, each in its own rows.
+
+        ``check`` is called again and again, from any of the threads, and may raise.
+        """
 
     def of_residuals(self, children: Integers, coefficients: csr_array) -> Floats:
         """Return the correlations of all variables with what is left of some children, each in its own rows.
@@ -106,6 +139,10 @@ class SharedMoments:
         """Return the correlations of some variables with each other."""
         return self.matrices[0][np.ix_(variables, variables)]
 
+    def write_along(self, lists: Lists, places: Places, check: Callable[[], None], threads: int) -> None:
+        """Write the correlations along the lists of some variables."""
+        _in_pieces(lambda piece: gather(self.matrices[0], *lists, *piece), places, check, threads)
+
     def of_residuals(self, children: Integers, coefficients: csr_array) -> Floats:
         """Return the correlations of all variables with what is left of some children."""
         correlation = self.matrices[0]
@@ -165,6 +202,27 @@ class FactoredMoments:
         np.fill_diagonal(found, 1.0)
         return found
 
+    def write_along(self, lists: Lists, places: Places, check: Callable[[], None], threads: int) -> None:
+        """Write the correlations along the lists of some variables."""
+
+        def write(piece: Places) -> None:
+            for y, start in zip(piece.variables.tolist(), piece.starts.tolist(), strict=True):
+                found = self.along(y, lists.of(y))
+                piece.entries[start : start + found.size] = found.ravel()
+
+        _in_pieces(write, places, check, threads)
+
     def of_residuals(self, children: Integers, coefficients: csr_array) -> Floats:
         """Return the correlations of all variables with what is left of some children."""
         return (self._columns[children] - coefficients @ self._columns) @ self._columns.T
+
+
+def _in_pieces(write: Callable[[Places], None], places: Places, check: Callable[[], None], threads: int) -> None:
+    """Write all matrices, a few between two looks at the time."""
+
+    def some(worker: int, workers: int) -> None:
+        for first in range(worker * AT_ONCE, len(places.variables), workers * AT_ONCE):
+            check()
+            write(places.some(slice(first, first + AT_ONCE)))
+
+    share(some, threads)

@@ -81,6 +81,7 @@ def found_in_clusters(method: Soft, moments: Moments, run: Run) -> Found:
         run.limit.require,
         Candidates.among(_candidates(learnt, close, dag)),
         renewing=False,
+        threads=run.threads,
     )
     interrupted = False
     try:

@@ -63,8 +63,8 @@ class Judged(Method):
         default="auto",
         meaning=(
             'γ of the extended BIC (Chen and Chen, 2008): an edge costs 2 γ ln p more. "auto" is ¼ where rows '
-            "are few (less than 1.25 per column) and where a refined DAG's weakest edges look like noise, else "
-            "0, the plain BIC; `Result.gamma` has the one used."
+            "are few (less than 1.25 per column; ½ from 500 columns on) and where a refined DAG's weakest edges look "
+            "like noise, else 0, the plain BIC; `Result.gamma` has the one used."
         ),
         least=0,
         most=1e6,
@@ -128,7 +128,10 @@ class Judged(Method):
             return self.gamma
         regularised = estimation.chosen(rows, columns, any_rows=self.any_rows).name != "sample"
         few = regularised and estimation.few(rows, columns)
-        return tuning.FEW_ROWS_GAMMA if few else 0.0
+        if not few:
+            return 0.0
+        many = columns >= tuning.LEAST_P_FOR_HIGHER_GAMMA
+        return tuning.FEW_ROWS_GAMMA_FOR_MANY_COLUMNS if many else tuning.FEW_ROWS_GAMMA
 
     def search(self, evidence: Evidence, run: Run, refining: Run) -> Found:
         """Return what the method finds; where it judges orders by BIC, whatever the arrangement of the columns.

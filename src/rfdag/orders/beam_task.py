@@ -105,11 +105,11 @@ def on_host(partial: Floats, device: str) -> Floats:
     return found
 
 
-def strongest_pairs(moments: GroupedMoments, partial: Floats) -> csr_array:
+def strongest_pairs(moments: GroupedMoments, partial: Floats, threads: int = 1) -> csr_array:
     """Return the pairs with the strongest evidence, for each variable in its own moments."""
     several = len(moments.matrices) > 1
     return strongest(
-        moments.matrices[moments.which, np.arange(len(partial))] if several else moments.matrices[0], partial
+        moments.matrices[moments.which, np.arange(len(partial))] if several else moments.matrices[0], partial, threads
     )
 
 

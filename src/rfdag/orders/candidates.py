@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
+from rfdag.evidence.local import Lists
 from rfdag.orders import tuning
 from rfdag.runtime.threads import share
 
@@ -123,9 +124,14 @@ class Candidates:
         """The length of the longest list."""
         return int(np.diff(self.starts).max())
 
+    @property
+    def as_lists(self) -> Lists:
+        """The lists as moments take them."""
+        return Lists(self.starts, self.lists[0])
+
     def of(self, y: int) -> Integers:
         """Return the list of a variable."""
-        return self.lists[0, self.starts[y] : self.starts[y + 1]]
+        return self.as_lists.of(y)
 
 
 class Nearest(NamedTuple):
@@ -176,11 +182,11 @@ def nearest(
     return found
 
 
-def strongest(correlation: Floats, partial: Floats) -> csr_array:
+def strongest(correlation: Floats, partial: Floats, threads: int = 1) -> csr_array:
     """Mark for each variable those with which its correlations, and its partial correlations, are largest."""
     counts = tuning.CANDIDATES_BY_CORRELATION, tuning.CANDIDATES_BY_PARTIAL_CORRELATION
     marked = [
-        nearest(matrix.__getitem__, len(matrix), count).first(count)
+        nearest(matrix.__getitem__, len(matrix), count, threads=threads).first(count)
         for matrix, count in zip((correlation, partial), counts, strict=True)
     ]
     return csr_array(marked[0] + marked[1])

@@ -21,21 +21,22 @@ def regressions_of(scored: ScoredOrder) -> Regressions:
            [0. , 0. ]]), array([1.  , 0.75]))
     """
     p = len(scored.order)
-    families = [scored.numbers_of(y) for y in range(p)]
-    starts = np.cumsum([0, *map(len, families)])
+    counts = scored.parent_counts
+    starts = np.cumsum([0, *counts])
     slopes, partial, variances = np.empty(starts[-1]), np.empty(starts[-1]), np.ones(p)
     parents = np.empty(starts[-1], np.int64)
-    for y, numbers in enumerate(families):
-        if not len(numbers):
-            continue
-        chosen = np.append(numbers, scored.candidates.own[y])
-        inverse = np.linalg.inv(scored.grams.of(y)[np.ix_(chosen, chosen)])
-        own = inverse[-1, -1]
-        variances[y] = max(1.0 / own, TINY)
-        here = slice(starts[y], starts[y + 1])
-        parents[here] = scored.candidates.of(y)[numbers]
-        slopes[here] = -inverse[-1, :-1] / own
-        partial[here] = -inverse[-1, :-1] / np.sqrt(own * np.diag(inverse)[:-1])
+    for count in np.unique(counts[counts > 0]).tolist():
+        # Families of one size are inverted at once.
+        family = np.flatnonzero(counts == count)
+        numbers = scored.parent_numbers[family, :count]
+        inverse = np.linalg.inv(scored.grams.among(family, numbers))
+        own, last = inverse[:, -1, -1], inverse[:, -1, :-1]
+        diagonal = np.diagonal(inverse, axis1=1, axis2=2)[:, :-1]
+        variances[family] = np.maximum(1.0 / own, TINY)
+        here = starts[family][:, None] + np.arange(count)
+        parents[here] = scored.candidates.lists[0, scored.candidates.starts[family][:, None] + numbers]
+        slopes[here] = -last / own[:, None]
+        partial[here] = -last / np.sqrt(own[:, None] * diagonal)
     children = np.repeat(np.arange(p), np.diff(starts))
     # A sparse array sorts its entries; numbers in their place tell where each went.
     places = csr_array((np.arange(1, len(parents) + 1), (parents, children)), shape=(p, p))

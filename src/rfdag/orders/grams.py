@@ -15,17 +15,15 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.evidence.local import GroupedMoments, LocalMoments
+from rfdag.evidence.local import GroupedMoments, LocalMoments, Places
 from rfdag.orders.candidates import Candidates
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-AT_ONCE = 64
-"""Matrices that are formed between two looks at the time."""
-
-SPARE = 1.5
-"""How many times larger than needed the memory is that matrices of later lists are added to."""
+SPARE = 2.5
+"""How many times larger than needed the memory is that matrices of later lists are added to; what is not written to is
+never taken from the system."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +54,11 @@ class Grams:
         moments: LocalMoments,
         known: Grams | None = None,
         check: Callable[[], None] = lambda: None,
+        threads: int = 1,
     ) -> Grams:
         """Return the correlations along all lists; those of lists that are the same in ``known`` are not made again.
 
-        ``check`` is called again and again, and may raise.
+        ``check`` is called again and again, from any of the ``threads``, and may raise.
         """
         p = moments.size
         if candidates.complete:
@@ -68,32 +67,37 @@ class Grams:
             return cls(candidates, grouped.which * (p * p), _Room(shared, len(shared)))
         if known is not None and known.candidates is candidates:
             return known
-        same = np.zeros(p, bool)
-        starts = np.zeros(p, np.int64)
+        sizes = np.diff(candidates.starts) ** 2
+        same, starts = np.zeros(p, bool), np.zeros(p, np.int64)
         if known is not None and not known.candidates.complete:
             same = candidates.same_lists(known.candidates)
             starts[same] = known.starts[same]
-        sizes = np.where(same, 0, np.diff(candidates.starts) ** 2)
-        first = None if known is None or not same.any() else known.room.taken(int(sizes.sum()))
-        if first is None or known is None:
-            # All in new memory: what is no longer needed is left behind.
-            kept, same = same, np.zeros(p, bool)
-            sizes = np.diff(candidates.starts) ** 2
-            room, first = _Room(np.empty(int(SPARE * sizes.sum())), int(sizes.sum())), 0
+        new = np.flatnonzero(~same)
+        first = known.room.taken(int(sizes[new].sum())) if known is not None and same.any() else None
+        if known is not None and first is not None:
+            room = known.room
         else:
-            kept, room = same, known.room
-        starts[~same] = first + np.cumsum(sizes[~same]) - sizes[~same]
-        made = cls(candidates, starts, room)
-        for number, y in enumerate(np.flatnonzero(~same).tolist()):
-            if number % AT_ONCE == 0:
-                check()
-            made.of(y)[...] = known.of(y) if known is not None and kept[y] else moments.along(y, candidates.of(y))
-        return made
+            # All in new memory: what is no longer needed is left behind.
+            kept, total = np.flatnonzero(same), int(sizes.sum())
+            room, first = _Room(np.empty(int(SPARE * total)), total), int(sizes[kept].sum())
+            if known is not None and len(kept):
+                np.concatenate([known.of(y).reshape(-1) for y in kept.tolist()], out=room.entries[:first])
+                starts[kept] = np.cumsum(sizes[kept]) - sizes[kept]
+        starts[new] = first + np.cumsum(sizes[new]) - sizes[new]
+        moments.write_along(candidates.as_lists, Places(new, starts[new], room.entries), check, threads)
+        return cls(candidates, starts, room)
 
     def of(self, y: int) -> Floats:
         """Return the correlations along the list of a variable."""
         k = int(self.candidates.starts[y + 1] - self.candidates.starts[y])
         return self.entries[self.starts[y] : self.starts[y] + k * k].reshape(k, k)
+
+    def among(self, variables: Integers, numbers: Integers) -> Floats:
+        """Return the correlations of some of each list, a row of ``numbers``, and then of its owner, as a stack."""
+        chosen = np.column_stack([numbers, self.candidates.own[variables]])
+        lengths = np.diff(self.candidates.starts)[variables]
+        rows = self.starts[variables][:, None] + chosen * lengths[:, None]
+        return self.entries[rows[:, :, None] + chosen[:, None, :]]
 
 
 class _Room:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
 from rfdag.errors import Message, as_columns
 from rfdag.evidence.local import LocalMoments
@@ -53,7 +54,7 @@ def warning_about_cap(scored: ScoredOrder, names: Sequence[Hashable], *, exhaust
         return None
     most = counted(int(scored.most_parents.min()), "parent")
     limit = f"With {scored.n_samples} rows, a variable may have at most {most} (half the rows)"
-    reached = np.flatnonzero(capped & (scored.dag.sum(axis=0, dtype=np.int64) >= scored.most_parents))
+    reached = np.flatnonzero(capped & (np.diff(csc_array(scored.graph).indptr) >= scored.most_parents))
     if len(reached):
         columns = as_columns(names[at] for at in reached.tolist())
         return Message(f"{limit}. This limit was reached by {columns}; more rows may show more parents.")

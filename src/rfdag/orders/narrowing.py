@@ -19,5 +19,5 @@ def reconsidered(scored: ScoredOrder, check: Callable[[], None] = lambda: None, 
     pairs = overlooked(scored, check, threads)
     if not pairs.nnz:
         return None
-    wider = scored.among(scored.candidates.with_pairs(pairs), check)
+    wider = scored.among(scored.candidates.with_pairs(pairs), check, threads)
     return wider if wider.total < scored.total - max(IMPROVED, ROUNDING * abs(scored.total)) else None

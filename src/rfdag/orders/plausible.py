@@ -49,23 +49,6 @@ def along(correlation: Floats, order: Integers, rows: Floats) -> tuple[NDArray[n
     return found, solid
 
 
-def among(correlation: Floats, y: int, predecessors: Integers, n_samples: float) -> NDArray[np.bool_] | None:
-    """Return which of the predecessors may be parents of y; None where they depend on each other.
-
-    With Θ the inverse of the correlations of them all, a predecessor j has z² = (n − m) s / (Θ_jj − s) with
-    s = Θ_jy² / Θ_yy.
-    """
-    chosen = np.append(predecessors, y)
-    lower, failed = lapack.dpotrf(correlation[np.ix_(chosen, chosen)], lower=1)
-    if failed or np.diag(lower).min() ** 2 < TINY:
-        return None
-    inverse, _ = lapack.dpotri(lower, lower=1)
-    shares = inverse[-1, :-1] ** 2 / inverse[-1, -1]
-    m = len(predecessors)
-    plausible: NDArray[np.bool_] = (n_samples - m) * shares > least_z2(m) * (np.diag(inverse)[:-1] - shares)
-    return plausible
-
-
 def _inverse_factor(correlation: Floats) -> Floats:
     """Return L⁻¹ with L Lᵀ = correlation, of as many leading variables as do not depend on those before them."""
     lower, stopped = lapack.dpotrf(correlation, lower=1, overwrite_a=0)

@@ -169,7 +169,7 @@ def search_orders(
         refine_each=refine and (sparse or (stepwise and p <= tuning.SMALL_P)),
         on_gpu=on_gpu,
         constraints=constraints,
-        grams=Grams.along(Candidates.among(strongest_pairs(moments, host())), moments) if narrowing else None,
+        grams=_first_grams(moments, host(), threads) if narrowing else None,
     )
     # A search without refinement must be quick; only dense graphs need wide beams for an answer.
     widening = width == "auto" and (refine or not sparse)
@@ -195,6 +195,11 @@ def search_orders(
         search.take_best_finished()
     operations = sum(trial.scored.operations for trial in search.finished)
     return Outcome(search.best.scored, tuple(search.attempts), search.best.eliminated, operations, interrupted)
+
+
+def _first_grams(moments: GroupedMoments, partial: Floats, threads: int) -> Grams:
+    """Return the correlations of each variable with those for which the evidence is strongest."""
+    return Grams.along(Candidates.among(strongest_pairs(moments, partial, threads)), moments, threads=threads)
 
 
 @dataclass(frozen=True)
@@ -272,7 +277,7 @@ class _Portfolio:
         """Give the best order what is better in those of other settings."""
         best, *others = sorted(self._in_rounds, key=lambda trial: _total(trial.scored))
         with suppress(OutOfTime):
-            scored = united([best.scored, *(trial.scored for trial in others)], self._patient.require)
+            scored = united([best.scored, *(trial.scored for trial in others)], self._patient.require, self._threads)
             self._best = replace(best, scored=scored)
 
     def take_best_finished(self) -> None:

@@ -23,13 +23,13 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-def united(orders: Sequence[ScoredOrder], check: Callable[[], None] = lambda: None) -> ScoredOrder:
+def united(orders: Sequence[ScoredOrder], check: Callable[[], None] = lambda: None, threads: int = 1) -> ScoredOrder:
     """Return the first of several orders with all that is better in the others, and with the candidates of all."""
     best = orders[0]
     for other in orders[1:]:
         both = best.candidates.with_pairs(other.candidates.pairs)
-        best = best.among(both, check)
-        recombine(best, other.among(best.candidates, check))
+        best = best.among(both, check, threads)
+        recombine(best, other.among(best.candidates, check, threads))
     return best
 
 

@@ -18,8 +18,10 @@ from rfdag.orders import plausible, state
 from rfdag.orders.candidates import Candidates
 from rfdag.orders.grams import Grams
 from rfdag.orders.kernels import fits, moves
+from rfdag.orders.kernels.plausible import mark_plausible
 from rfdag.orders.limits import most_parents
 from rfdag.runtime.deadline import OutOfTime
+from rfdag.runtime.threads import share
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -56,6 +58,8 @@ class ScoredOrder:
         Correlations along the lists of some candidates, not to be computed again for those that are the same.
     renewing
         Whether parents are renewed once they are chosen; a descent does so, too.
+    threads
+        How many threads choose parents where each variable has its own; copies have one.
 
     Attributes
     ----------
@@ -83,9 +87,11 @@ class ScoredOrder:
         candidates: Candidates | None = None,
         grams: Grams | None = None,
         renewing: bool = True,
+        threads: int = 1,
     ) -> None:
         p = moments.size
         self.moments = moments
+        self._threads = threads
         candidates = Candidates.all(p) if candidates is None else candidates
         for edges in (parents, None if constraints is None else constraints.required):
             if edges is not None and not candidates.complete:
@@ -97,7 +103,7 @@ class ScoredOrder:
         self.most_parents = most_parents(moments, constraints)
         self._price = price_of_edge(moments.n_samples, p, penalty, gamma)
         room = min(int(self.most_parents.max()), candidates.widest - 1)
-        self.grams = Grams.along(candidates, moments, grams, check)
+        self.grams = Grams.along(candidates, moments, grams, check, threads)
         self._state = fits.State(
             grams=self.grams.entries,
             starts=candidates.starts,
@@ -116,7 +122,7 @@ class ScoredOrder:
         places[fits.LIMIT] = self.most_parents
         places[fits.OWN] = candidates.own
         self._state.values[fits.ROWS] = [moments.rows(y) for y in range(p)]
-        self._work = state.workspace(room, candidates.widest)
+        self._works = self._workspaces()
         self._inherited = 0
         self._before: NDArray[np.bool_] | None = None
         given_to = None if parents is None else csc_array(parents)
@@ -125,18 +131,38 @@ class ScoredOrder:
             self._state.parents[child, : len(given)] = np.searchsorted(candidates.of(child), given)
             places[fits.COUNT, child] = len(given)
         self.settled = False
-        for first in range(0, p, AT_ONCE):
-            check()
-            self._refine(moves.FIT, np.arange(first, min(first + AT_ONCE, p)))
+        self._for_all(np.arange(p), check, lambda some, worker: self._refine(moves.FIT, some, worker=worker)[0])
         # Parents that were not renewed are parents all the same.
         with suppress(OutOfTime):
             if renewing:
                 self.renew(check)
 
-    def _refine(self, task: int, items: Integers, may_be_parents: NDArray[np.bool_] = NOT_ASKED) -> tuple[int, float]:
+    def _workspaces(self) -> list[fits.Work]:
+        """Return room to work in for each thread."""
+        most = self._state.parents.shape[1] - 1
+        return [state.workspace(most, self.candidates.widest) for _ in range(self._threads)]
+
+    def _for_all(self, variables: Integers, check: Callable[[], None], work: Callable[[Integers, int], int]) -> int:
+        """Do ``work(some, worker)`` for all variables, a few at a time; return the sum of what it returns.
+
+        Workers are threads. What they do for a variable must not depend on what is done for others.
+        """
+
+        def some(worker: int, workers: int) -> int:
+            done = 0
+            for first in range(worker * AT_ONCE, len(variables), workers * AT_ONCE):
+                check()
+                done += work(variables[first : first + AT_ONCE], worker)
+            return done
+
+        return sum(share(some, self._threads))
+
+    def _refine(
+        self, task: int, items: Integers, may_be_parents: NDArray[np.bool_] = NOT_ASKED, worker: int = 0
+    ) -> tuple[int, float]:
         """Do a task for each item, or for each row of items; return how many changed, and the change of the score."""
         rows = np.ascontiguousarray(items[:, None] if items.ndim == 1 else items)
-        changed, change = moves.refine(task, rows, may_be_parents, self._price, self._state, self._work)
+        changed, change = moves.refine(task, rows, may_be_parents, self._price, self._state, self._works[worker])
         return changed, change
 
     @property
@@ -147,7 +173,7 @@ class ScoredOrder:
     @property
     def own_operations(self) -> int:
         """The same without those that were made with other candidates."""
-        return int(self._work.operations[0])
+        return sum(int(work.operations[0]) for work in self._works)
 
     @property
     def order(self) -> Integers:
@@ -212,13 +238,23 @@ class ScoredOrder:
         graph.data = np.ones(graph.nnz, np.int8)
         return graph
 
+    @property
+    def parent_counts(self) -> Integers:
+        """The number of parents of each variable."""
+        return self._state.places[fits.COUNT]
+
+    @property
+    def parent_numbers(self) -> Integers:
+        """The parents of each variable, as many as it has in its row, as numbers along its list."""
+        return self._state.parents
+
     def parents_of(self, child: int) -> Integers:
         """Return the chosen parents of a variable."""
         return self.candidates.of(child)[self.numbers_of(child)]
 
     def numbers_of(self, child: int) -> Integers:
         """Return the chosen parents of a variable as numbers along its list."""
-        return self._state.parents[child, : self._state.places[fits.COUNT, child]]
+        return self.parent_numbers[child, : self.parent_counts[child]]
 
     @property
     def stale(self) -> Integers:
@@ -237,19 +273,21 @@ class ScoredOrder:
         twin._state = own._replace(
             places=own.places.copy(), parents=own.parents.copy(), values=own.values.copy(), left=own.left.copy()
         )
-        twin._work = state.workspace(own.parents.shape[1] - 1, self.candidates.widest)
+        twin._threads = 1
+        twin._works = twin._workspaces()
         twin._inherited = 0
         return twin
 
     def at_price(self, penalty: float, gamma: float, check: Callable[[], None] = lambda: None) -> ScoredOrder:
         """Return the same order with parents chosen at another price of an edge, starting from those it has."""
         kept = self.graph, self.constraints, check, self.candidates, self.grams
-        return ScoredOrder(self.moments, self.order, penalty, gamma, *kept)
+        return ScoredOrder(self.moments, self.order, penalty, gamma, *kept, threads=self._threads)
 
-    def among(self, candidates: Candidates, check: Callable[[], None] = lambda: None) -> ScoredOrder:
+    def among(self, candidates: Candidates, check: Callable[[], None] = lambda: None, threads: int = 1) -> ScoredOrder:
         """Return the same order with other candidates; parents are chosen anew, starting from those it has."""
         given = self.graph, self.constraints, check, candidates, self.grams
-        other = ScoredOrder(self.moments, self.order, self.penalty, self.gamma, *given, renewing=False)
+        options = {"renewing": False, "threads": threads}
+        other = ScoredOrder(self.moments, self.order, self.penalty, self.gamma, *given, **options)
         other._inherited = self.operations
         return other
 
@@ -285,17 +323,19 @@ class ScoredOrder:
 
         ``check`` is called again and again; if it raises, the order stays as far as it was renewed.
         """
-        changed = 0
-        # One regression along the order, or many small ones.
-        full = self._plausible_along() if self.candidates.complete else None
-        waiting = self.order if full else self._with_other_predecessors()
-        for first in range(0, len(waiting), AT_ONCE):
-            check()
-            variables = waiting[first : first + AT_ONCE]
-            may_be_parents, known = self._plausible_among(variables) if full is None else full
-            changed += self._refine(moves.RENEW, variables[known[variables]], may_be_parents)[0]
+        if self.candidates.complete:
+            waiting = self.order
+            may_be_parents, known = self._plausible_along()
+        else:
+            waiting = self._with_other_predecessors()
+            may_be_parents, known = self._plausible_among(waiting, check)
+
+        def choose(variables: Integers, worker: int) -> int:
+            changed, _ = self._refine(moves.RENEW, variables[known[variables]], may_be_parents, worker)
             self.settled &= changed == 0
-        return changed
+            return changed
+
+        return self._for_all(waiting, check, choose)
 
     def _with_other_predecessors(self) -> Integers:
         """Return the variables, in order, that have other candidates before them than when this was last asked."""
@@ -325,24 +365,20 @@ class ScoredOrder:
             found = (found & (roles != FORBIDDEN)) | ((roles == REQUIRED) & (places[:, None] > places))
         return found.ravel(), known
 
-    def _plausible_among(self, variables: Integers) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def _plausible_among(
+        self, variables: Integers, check: Callable[[], None]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return the same for some variables, by regressions on their candidates."""
-        places = self._state.places[fits.PLACE]
-        found, known = np.zeros(self.candidates.starts[-1], bool), np.zeros(len(self.order), bool)
-        for y in variables.tolist():
-            candidates = self.candidates.of(y)
-            before = np.flatnonzero(places[candidates] < places[y])
-            if self.constraints is not None:
-                before = before[self.constraints.may_be_parents(candidates[before], y)]
-            if not 0 < len(before) <= self.most_parents[y]:
-                continue
-            own = self.candidates.own[y]
-            may_be = plausible.among(self.grams.of(y), own, before, self._state.values[fits.ROWS, y])
-            if may_be is not None:
-                if self.constraints is not None:
-                    may_be |= np.isin(candidates[before], self.constraints.required_of(y))
-                found[self.candidates.starts[y] + before[may_be]] = True
-                known[y] = True
+        p, widest = len(self.order), self.candidates.widest
+        found, known = np.zeros(self.candidates.starts[-1], bool), np.zeros(p, bool)
+        least_z2 = np.array([plausible.least_z2(count) for count in range(widest)])
+        rooms = [(np.empty(widest, np.int64), np.empty((widest + 1, widest))) for _ in range(self._threads)]
+
+        def mark(some: Integers, worker: int) -> int:
+            mark_plausible(some, least_z2, self._state, *rooms[worker], found, known)
+            return 0
+
+        self._for_all(variables, check, mark)
         return found, known
 
     def move(self, at: int, to: int, *, force: bool = False) -> float:

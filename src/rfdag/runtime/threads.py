@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from numbers import Integral
@@ -63,11 +63,15 @@ def share(work: Callable[[int, int], T], threads: int) -> list[T]:
     """Return ``work(first, step)`` for first = 0 … threads − 1 and step = threads, computed in parallel.
 
     Worker ``first`` does the pieces first, first + step, …: interleaved, so that workers take about equally long even
-    if the cost grows along the range. The calling thread is one of the workers.
+    if the cost grows along the range. The calling thread is one of the workers. An error is raised once all are done.
     """
     if threads == 1:
         return [work(0, 1)]
     # Threads do not survive a fork, so a pool belongs to the process that made it.
     pool = _pool(threads - 1, os.getpid())
     others = [pool.submit(work, first, threads) for first in range(1, threads)]
-    return [work(0, threads), *(other.result() for other in others)]
+    try:
+        own = work(0, threads)
+    finally:
+        wait(others)
+    return [own, *(other.result() for other in others)]
