@@ -77,7 +77,7 @@ def test_the_strongest_are_those_of_largest_correlation(monkeypatch):
     monkeypatch.setattr(tuning, "CANDIDATES_BY_PARTIAL_CORRELATION", 1)
     moments = Moments.from_data(rows_of(10))
     correlation, partial = moments.correlation, moments.partial_correlations()
-    marked = strongest(correlation, partial).toarray()
+    marked = strongest(correlation.__getitem__, partial).toarray()
     for y in range(10):
         by_size = [x for x in np.argsort(-np.abs(correlation[y])) if x != y]
         by_partial = [x for x in np.argsort(-np.abs(partial[y])) if x != y]
@@ -149,7 +149,7 @@ def test_plausible_parents_along_the_order_and_one_by_one():
     lists = Candidates.among(np.pad(np.ones((p, p), bool), (0, 1)))
     for threads in (1, 3):
         scored = ScoredOrder(SharedMoments(wider, n), np.append(order, p), candidates=lists, threads=threads)
-        marked, known = scored._plausible_among(np.arange(p + 1), lambda: None)
+        marked, known = scored._plausible(np.arange(p + 1), lambda: None)
         np.testing.assert_array_equal(marked[: p * p].reshape(p, p), may_be)
         np.testing.assert_array_equal(np.flatnonzero(~known), np.sort([order[0], p]))
 
@@ -161,7 +161,7 @@ def test_nothing_is_plausible_among_variables_that_determine_each_other():
     copies[:2, :2] = 1.0
     pair = Candidates.among(np.array([[0, 1, 0], [0, 0, 0], [0, 0, 0]], bool))
     scored = ScoredOrder(SharedMoments(copies, 50), np.arange(3), candidates=pair)
-    marked, known = scored._plausible_among(np.arange(3), lambda: None)
+    marked, known = scored._plausible(np.arange(3), lambda: None)
     assert not marked.any()
     assert not known.any()
 
@@ -170,7 +170,7 @@ def test_threads_choose_the_same_parents():
     """Also where parents are required, and forbidden: what is plausible obeys, too."""
     rows = rows_of(40, 300)
     moments = SharedMoments(np.corrcoef(rows.T), 300)
-    close = strongest(moments.matrices[0], np.linalg.inv(moments.matrices[0]))
+    close = strongest(moments.matrices[0].__getitem__, np.linalg.inv(moments.matrices[0]))
     known = rfdag.Knowledge(required=[(0, 7), (3, 9)], forbidden=[(7, 11), (1, 2)]).constraints(range(40))
     for constraints in (None, known):
         order = np.arange(40)[::-1].copy() if constraints is None else constraints.arrange(np.arange(40)[::-1].copy())
@@ -251,8 +251,8 @@ def test_a_factor_gives_the_moments_of_a_matrix():
 
 def test_correlations_of_lists_are_kept_and_made():
     """Whatever lists came before, each has the correlations along it."""
-    rows = rows_of(20)
-    correlation = np.corrcoef(rows.T)
+    correlation = Moments.from_data(rows_of(20)).correlation
+    np.testing.assert_array_equal(correlation, correlation.T)
     moments = SharedMoments(correlation, 300)
     known = None
     for seed in range(6):
@@ -330,7 +330,7 @@ def few_candidates(monkeypatch, by_correlation, by_partial):
 def test_more_candidates_keep_order_parents_and_count(monkeypatch):
     few_candidates(monkeypatch, 2, 3)
     moments = Moments.from_data(rows_of(30))
-    lists = Candidates.among(strongest(moments.correlation, moments.partial_correlations()))
+    lists = Candidates.among(strongest(moments.correlation.__getitem__, moments.partial_correlations()))
     few = ScoredOrder(
         SharedMoments(moments.correlation, 300), np.random.default_rng(3).permutation(30), candidates=lists
     )

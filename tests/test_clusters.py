@@ -178,7 +178,7 @@ def test_auto_takes_clusters_where_rows_are_few(monkeypatch):
     assert auto.in_clusters(60, 80, estimation)
     assert not auto.in_clusters(60, 79, estimation)
     assert not auto.in_clusters(200, 80, estimation)
-    assert not auto.in_clusters(60, 80, estimation, "cuda")
+    assert auto.in_clusters(60, 80, estimation, "cuda")
     assert not auto.in_clusters(60, 80, rfdag.Estimation(precision="shrinkage"))
     assert not rfdag.Soft(beam=8).in_clusters(60, 80, estimation)
     assert not rfdag.Soft(clusters=False).in_clusters(60, 80, estimation)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import rfdag
 from rfdag.errors import DataError
-from rfdag.evidence import row_factor
+from rfdag.evidence import copies, row_factor
+from rfdag.evidence.copies import copied_pairs
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.row_factor import RowFactor
 from rfdag.evidence.screening import find_blocks
@@ -238,3 +239,22 @@ def test_conditions_are_known_to_every_scipy(monkeypatch):
         # The estimate never takes a matrix for worse than it is, and seldom for much better.
         assert reciprocal_condition(triangle) <= estimate * (1 + 1e-9) <= 10 * reciprocal_condition(triangle)
     assert reciprocal_condition(np.array([[1.0, 1.0], [0.0, 0.0]])) == 0
+
+
+@pytest.mark.parametrize("n", [40, 2000])
+def test_copies_among_many_columns_are_those_of_all_pairs(n, monkeypatch):
+    """Also of opposite sign, rounded, in groups of three, and with fewer rows than columns."""
+    generator = np.random.default_rng(5)
+    rows = generator.normal(size=(n, 1200))
+    rows[:, 700] = -3 * rows[:, 10]
+    rows[:, 900] = rows[:, 10] + 0.003 * generator.normal(size=n)
+    rows[:, 5] = 2 + rows[:, 1100] + 0.004 * generator.normal(size=n)
+    factor = rows - rows.mean(axis=0)
+    factor /= np.sqrt((factor**2).sum(axis=0))
+    for distance in (1e-12, 5e-5):
+        found = copied_pairs(factor, distance)
+        sizes = np.abs(factor.T @ factor)
+        np.testing.assert_array_equal(found, np.argwhere(np.triu(sizes > 1 - distance, 1)))
+        assert len(found) == (1 if distance == 1e-12 else 4)
+    monkeypatch.setattr(copies, "LEAST_P_FOR_DIRECTIONS", 10_000)
+    np.testing.assert_array_equal(copied_pairs(factor, 5e-5), found)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from rfdag.runtime.device import on_host
+
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
@@ -23,6 +25,7 @@ class Arrangeable:
     if TYPE_CHECKING:
         names: tuple[Hashable, ...]
         factor: Floats
+        resident: Any
         means: Floats
         scales: Floats
         partial: Floats | None
@@ -32,17 +35,21 @@ class Arrangeable:
 
         Only columns with equal sums, up to rounding, stay in the order in which they were given.
         """
-        sums = self.factor.T @ self.factor.sum(axis=1)
+        sums = on_host(self.resident.T @ self.resident.sum(axis=1))
         return np.argsort(np.round(sums, DIGITS), kind="stable")
 
     def arranged(self, places: NDArray[np.int64]) -> Self:
         """Return the same moments with the columns in another arrangement: the i-th is the one at places[i] here."""
         known: dict[str, Any] = {
             "names": tuple(self.names[at] for at in places.tolist()),
-            "factor": np.ascontiguousarray(self.factor[:, places]),
+            **self.arranged_factor(places),
             "means": self.means[places],
             "scales": self.scales[places],
             "partial": None if self.partial is None else self.partial[np.ix_(places, places)],
             "given": self,
         }
         return replace(self, **known)  # type: ignore[type-var]
+
+    def arranged_factor(self, places: NDArray[np.int64]) -> dict[str, Any]:
+        """Return the factor, by the name of its field, with its columns in another arrangement."""
+        return {"factor": np.ascontiguousarray(self.factor[:, places])}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,6 @@ COPY = 1e-12
 ROUNDED_COPY = 5e-5
 """The same for copies that were rounded, which can be told apart: they differ by less than 1 % of their deviation."""
 
-ROWS_AT_ONCE = 64
-"""Rows of a correlation matrix that are looked at together, so that no other matrix as large is made."""
-
 NAMED = 100
 """Columns, and groups of them, that a message names; an error holds all of them in ``groups``."""
 
@@ -41,29 +38,18 @@ INTRODUCTIONS = {
 }
 
 
-def copies_among(
-    correlation: Floats | Callable[[slice], Floats],
-    names: Sequence[Hashable],
-    kind: str = COPIES,
-    distance: float = COPY,
-) -> tuple[Group, ...]:
-    """Return the groups of columns that are copies of each other, given their correlations; the first of each stays.
+def copies_among(pairs: NDArray[np.int64], names: Sequence[Hashable], kind: str = COPIES) -> tuple[Group, ...]:
+    """Return the groups of columns that are copies of each other, given such pairs, ascending; the first of each stays.
 
-    Correlations are a matrix, or what returns some of its rows.
-
-    >>> copies_among(np.array([[1.0, 0.2, -1.0], [0.2, 1.0, -0.2], [-1.0, -0.2, 1.0]]), ["a", "b", "c"])
+    >>> copies_among(np.array([[0, 2]]), ["a", "b", "c"])
     (Group(kind='copies', kept=('a',), left=('c',)),)
     """
-    rows_of = correlation if callable(correlation) else correlation.__getitem__
     groups: dict[int, list[int]] = {}
     seen: set[int] = set()
-    for start in range(0, len(names), ROWS_AT_ONCE):
-        rows = slice(start, min(start + ROWS_AT_ONCE, len(names)))
-        alike = np.triu(np.abs(rows_of(rows)) > 1 - distance, start + 1)
-        for i in np.flatnonzero(alike.any(axis=1)).tolist():
-            if start + i not in seen:
-                groups[start + i] = np.flatnonzero(alike[i]).tolist()
-                seen.update(groups[start + i])
+    for i, j in pairs.tolist():
+        if i in groups or i not in seen:
+            groups.setdefault(i, []).append(j)
+            seen.add(j)
     return tuple(Group(kind, (names[i],), tuple(names[j] for j in copies)) for i, copies in groups.items())
 
 
@@ -140,14 +126,13 @@ def _split(factor: Floats, tolerance: float) -> tuple[list[int], list[int]]:
             del kept[at]
 
 
-def about_copies(correlation: Floats | Callable[[slice], Floats], names: Sequence[Hashable]) -> tuple[str, ...]:
+def about_copies(copies: Sequence[Group]) -> tuple[str, ...]:
     """Return a warning about columns that are copies of others but for rounding, if there are any.
 
-    >>> print(*about_copies(np.array([[1.0, 0.99999], [0.99999, 1.0]]), ["kg", "lb"]))
+    >>> print(*about_copies(copies_among(np.array([[0, 1]]), ["kg", "lb"])))
     'lb' is nearly a copy of 'kg': edges of the two cannot be told apart. Pass awkward='keep-one' to leave such columns
     out.
     """
-    copies = copies_among(correlation, names, distance=ROUNDED_COPY)
     if not copies:
         return ()
     each = "; ".join(

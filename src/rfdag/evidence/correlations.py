@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky
 
 from rfdag.errors import OptionError, keyword
-from rfdag.evidence.awkward import RANKS, awkward_error, copies_among
+from rfdag.evidence.awkward import COPY, RANKS, awkward_error, copies_among
 from rfdag.evidence.kendall import kendall
 from rfdag.evidence.moments import Floats, Moments
 from rfdag.evidence.nearest import floor_for, repaired
@@ -250,7 +250,8 @@ def refuse_same_ranks(correlation: Floats, names: Names) -> None:
     rfdag.errors.AwkwardError: By ranks, columns are copies of each other: 'cold' orders the rows as 'celsius' does, or
     in reverse. Pass awkward='keep-one' to leave out 'cold'.
     """
-    copies = copies_among(correlation, names, RANKS)
+    pairs = np.argwhere(np.triu(np.abs(correlation) > 1 - COPY, 1))
+    copies = copies_among(pairs, names, RANKS)
     if copies:
         raise awkward_error(copies, len(names))
 

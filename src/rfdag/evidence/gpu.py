@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +15,8 @@ from rfdag.eliminate.engines.gpu import GpuEngine, bytes_of_engine
 from rfdag.eliminate.engines.gpu_oracle import GpuOracleEngine, bytes_of_oracle
 from rfdag.errors import OptionError, keyword
 from rfdag.evidence.evidence import Evidence, Pairs
+from rfdag.evidence.gpu_local import DeviceCorrelations
+from rfdag.evidence.local import GroupedMoments, LocalMoments
 from rfdag.evidence.matrices import HOPELESS, check_two_rows, dependence
 from rfdag.evidence.moments import Floats, Moments
 from rfdag.evidence.oracle import Oracle
@@ -21,7 +24,7 @@ from rfdag.evidence.profile import Look, Profile, Spread
 from rfdag.evidence.row_factor import RowFactor
 from rfdag.evidence.spread import check_spread, is_narrow
 from rfdag.evidence.summary import SURELY_ROUND, Summary
-from rfdag.runtime.device import SPARE, cupy, free_memory, require_memory
+from rfdag.runtime.device import SPARE, cupy, free_memory, on_host, require_memory
 
 STILL_ROUND = 1e6
 """Condition up to which a second round of products mends what the first has lost; beyond it a real QR is taken."""
@@ -37,9 +40,27 @@ def bytes_of_moments(n: int, p: int) -> float:
     return 8.0 * (6.0 * p * p + 3.0 * min(n, _rows_at_once(p)) * p)
 
 
+class _Fetched:
+    """A factor that is copied from the device when the host asks for it: of many variables that takes long."""
+
+    def __get__(self, moments: Any, owner: type) -> Floats:
+        if moments is None:
+            raise AttributeError("factor")
+        known = moments.__dict__
+        if known.get("factor") is None:
+            known["factor"] = on_host(moments.held)
+        found: Floats = known["factor"]
+        return found
+
+    def __set__(self, moments: Any, factor: Floats | None) -> None:
+        moments.__dict__["factor"] = factor
+
+
 @dataclass(frozen=True, eq=False)
 class DeviceMoments(Moments):
-    """Moments whose factor is on the device as well, where partial correlations are computed."""
+    """Moments whose factor is on the device, where correlations and partial correlations are computed."""
+
+    factor = _Fetched()  # type: ignore[assignment]
 
     held: Any = field(default=None, repr=False)
 
@@ -50,6 +71,11 @@ class DeviceMoments(Moments):
             return moments
         known = {name: getattr(moments, name) for name in FIELDS}
         return cls(**known, held=cupy().asarray(moments.factor))
+
+    @property
+    def resident(self) -> Any:
+        """The factor on the device."""
+        return self.held
 
     @classmethod
     def from_data(
@@ -74,16 +100,26 @@ class DeviceMoments(Moments):
         check_spread(labels, *extremes, scales)
         means = cp.asnumpy(rows.origins + rows.means * rows.units)
         seen = Look(values).profile(labels, n, extremes, Spread(means, scales)) if looked_at else Profile()
-        return cls(labels, n, cp.asnumpy(factor), means, scales, notes=seen.notes, columns=seen.columns, held=factor)
+        return cls(labels, n, None, means, scales, notes=seen.notes, columns=seen.columns, held=factor)  # type: ignore[arg-type]
 
     @classmethod
     def from_summary(cls, summary: Summary, names: Sequence[Hashable] | None = None, *, looked_at: bool = True) -> Self:
         """Return the moments of rows that were summed up on the CPU; what is computed from here on is on the device."""
         return cls.of(Moments.from_summary(summary, names, looked_at=looked_at))
 
-    def arranged(self, places: NDArray[np.int64]) -> Self:
-        """Return the same moments with the columns in another arrangement."""
-        return replace(super().arranged(places), held=self.held[:, cupy().asarray(places)])
+    def arranged_factor(self, places: NDArray[np.int64]) -> dict[str, Any]:
+        """Return the factor on the device with its columns in another arrangement."""
+        return {"factor": None, "held": self.held[:, cupy().asarray(places)]}
+
+    def local(self) -> GroupedMoments:
+        """Return what local scores ask: correlations on the device, if they fit there."""
+        if not DeviceCorrelations.fit(len(self.names)):
+            return super().local()
+        return DeviceCorrelations(self.held, self.rows)
+
+    def local_on_demand(self) -> LocalMoments:
+        """Return the same without a matrix of all pairs on the host."""
+        return self.local() if DeviceCorrelations.fit(len(self.names)) else super().local_on_demand()
 
     @property
     def correlation(self) -> Floats:
@@ -116,10 +152,11 @@ class DeviceMoments(Moments):
         partial: Floats = cupy().asnumpy(self.partial_on_device(chosen))
         return partial
 
-    @property
+    @cached_property
     def moments(self) -> Moments:
         """The moments without anything on the device."""
-        return Moments(**{name: getattr(self, name) for name in FIELDS})
+        known = {name: getattr(self, name) for name in FIELDS}
+        return Moments(**known | {"given": None if self.given is None else self.given.moments})
 
     def engine(self, *, alpha: float, pairs: Pairs, threads: int) -> GpuEngine:
         """Return the engine on the device, ready to eliminate."""
@@ -128,7 +165,7 @@ class DeviceMoments(Moments):
 
     def condition(self) -> float:
         """Return the condition number of the factor: the root of the correlation's."""
-        if len(self.factor) < len(self.names):
+        if len(self.held) < len(self.names):
             return math.inf
         return super().condition() if self.partial is not None else _invert(_triangle(self.held))[1]
 

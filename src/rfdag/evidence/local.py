@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,10 @@ class Lists(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where matrices of some variables are to be written: each from its place in ``entries`` on, row after row."""
+    """Where matrices of some variables are to be written: each from its place in ``entries`` on, row after row.
+
+    They lie one after the other, without gaps.
+    """
 
     variables: Integers
     starts: Integers
@@ -74,10 +77,11 @@ class LocalMoments(Protocol):
         ``check`` is called again and again, from any of the threads, and may raise.
         """
 
-    def of_residuals(self, children: Integers, coefficients: csr_array) -> Floats:
+    def of_residuals(self, children: Integers, coefficients: csr_array) -> Any:
         """Return the correlations of all variables with what is left of some children, each in its own rows.
 
-        ``coefficients`` has a row for each of the children: what is subtracted from it, in standard units.
+        ``coefficients`` has a row for each of the children: what is subtracted from it, in standard units. The array is
+        on the device if the moments are.
         """
 
 
@@ -215,6 +219,15 @@ class FactoredMoments:
     def of_residuals(self, children: Integers, coefficients: csr_array) -> Floats:
         """Return the correlations of all variables with what is left of some children."""
         return (self._columns[children] - coefficients @ self._columns) @ self._columns.T
+
+
+def correlations_of(moments: LocalMoments, variables: Integers) -> Any:
+    """Return the correlations of some variables with all, each in its own rows.
+
+    >>> correlations_of(SharedMoments(np.array([[1.0, 0.5], [0.5, 1.0]]), 100), np.array([1]))
+    array([[0.5, 1. ]])
+    """
+    return moments.of_residuals(variables, csr_array((len(variables), moments.size)))
 
 
 def _in_pieces(write: Callable[[Places], None], places: Places, check: Callable[[], None], threads: int) -> None:

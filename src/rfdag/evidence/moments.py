@@ -17,13 +17,14 @@ from rfdag.eliminate.engines.dense import DenseEngine
 from rfdag.eliminate.engines.engine import Engine
 from rfdag.eliminate.kernels import dense as kernels
 from rfdag.eliminate.thresholds import FisherZ, Tolerance
-from rfdag.errors import Group, MatrixError, OptionError, as_columns, keyword
+from rfdag.errors import MatrixError, OptionError, as_columns, keyword
 from rfdag.evidence.arrangement import Arrangeable
-from rfdag.evidence.awkward import ROUNDED_COPY, about_copies, awkward_error, copies_among, dependent_among
+from rfdag.evidence.awkward import ROUNDED_COPY, about_copies
 from rfdag.evidence.columns import ByColumns, ColumnsIndependence
+from rfdag.evidence.copies import Comparable
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.independence import ExactIndependence, Independence, SampleIndependence
-from rfdag.evidence.local import SharedMoments
+from rfdag.evidence.local import FactoredMoments, GroupedMoments, LocalMoments, SharedMoments
 from rfdag.evidence.matrices import (
     HOPELESS,
     about_dependence,
@@ -54,7 +55,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Moments(Arrangeable, Evidence):
+class Moments(Arrangeable, Comparable, Evidence):
     """The first two moments of a set of variables, in a form that keeps their accuracy.
 
     The correlation matrix is held as a factor F with FᵀF = correlation, taken from the data by a QR
@@ -111,7 +112,7 @@ class Moments(Arrangeable, Evidence):
     kernel: ClassVar[Any] = kernels.marginalise
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "names", checked_names(tuple(range(self.factor.shape[1])), self.names))
+        object.__setattr__(self, "names", checked_names(tuple(range(len(self.means))), self.names))
         if self.n_samples is not None and not isinstance(self.n_samples, Integral):
             raise OptionError(f"{keyword('n_samples')} is a whole number of rows, or None, not {self.n_samples!r}.")
 
@@ -246,6 +247,11 @@ class Moments(Arrangeable, Evidence):
         return self
 
     @property
+    def resident(self) -> Any:
+        """The factor where it is computed with: here, or on a device."""
+        return self.factor
+
+    @property
     def rows(self) -> int:
         """The number of rows of moments that are those of a sample."""
         assert self.n_samples is not None
@@ -258,30 +264,12 @@ class Moments(Arrangeable, Evidence):
         np.fill_diagonal(correlation, 1.0)
         return correlation
 
-    def correlations_of(self, variables: slice) -> Floats:
-        """Return some rows of the correlation matrix."""
-        return self.factor[:, variables].T @ self.factor
-
     @property
     def variances(self) -> Floats:
         """Variances of the variables: maximum-likelihood estimates from data, those of the matrix given otherwise."""
         share = 1.0 if self.n_samples is None else (self.n_samples - self.ddof) / self.n_samples
         with np.errstate(over="ignore"):
             return np.asarray(self.scales**2 * share)
-
-    def refuse_copies(self) -> None:
-        """Raise if a column is a copy of another up to scale; of other dependence, few rows say nothing."""
-        copies = copies_among(self.correlations_of, self.names)
-        if copies:
-            raise awkward_error(copies, len(self.names))
-
-    def awkward(self) -> tuple[Group, ...]:
-        """Return the groups of columns that are copies, also rounded ones; if none, those that others determine."""
-        copies = copies_among(self.correlations_of, self.names, distance=ROUNDED_COPY)
-        if copies or len(self.factor) < len(self.names):
-            return copies
-        triangle = triangle_of(self.factor)
-        return () if condition_of(triangle) < HOPELESS else dependent_among(triangle, self.names, HOPELESS)
 
     def condition(self) -> float:
         """Return an estimate of the condition number of the factor: the root of the correlation's."""
@@ -310,7 +298,11 @@ class Moments(Arrangeable, Evidence):
         if variables is None and self.partial is not None:
             return self.partial.copy()
         triangle = triangle_of(self.factor if variables is None else self.factor[:, variables])
-        if len(triangle) < triangle.shape[1] or not condition_of(triangle) < HOPELESS:
+        condition = math.inf if len(triangle) < triangle.shape[1] else condition_of(triangle)
+        if variables is None:
+            # A decomposition of many columns takes long, and the condition is asked for next.
+            self.__dict__["_estimated_condition"] = condition
+        if not condition < HOPELESS:
             if self.given is not None and variables is None:
                 return self.given.partial_correlations()
             raise dependence(triangle, self.names if variables is None else [self.names[at] for at in variables])
@@ -360,10 +352,14 @@ class Moments(Arrangeable, Evidence):
         """Return the distance to a threshold below which rounding may have decided."""
         return max(1e-10, 1e-15 * self.condition())
 
-    def local(self) -> SharedMoments:
+    def local(self) -> GroupedMoments:
         """Return what local scores ask: the same correlation matrix and the same rows for every variable."""
         assert self.n_samples is not None
         return SharedMoments(self.correlation, self.n_samples)
+
+    def local_on_demand(self) -> LocalMoments:
+        """Return the same without a matrix of all pairs: correlations are formed when they are asked for."""
+        return FactoredMoments(self.factor, self.rows)
 
     def independence(self, alpha: float) -> Independence:
         """Return tests of partial correlations: Fisher's at level ``alpha``, or against the tolerance if exact."""
@@ -380,8 +376,7 @@ class Moments(Arrangeable, Evidence):
         if self.n_samples is None:
             return about_exact_input(self.condition(), self.tolerance)
         # Named in the order in which columns were given.
-        origin = self.given or self
-        copies = about_copies(origin.correlations_of, origin.names) if self.kind == "data" else ()
+        copies = about_copies((self.given or self).copies(ROUNDED_COPY)) if self.kind == "data" else ()
         return (*about_few_rows(self.n_samples), *about_dependence(self.condition()), *copies)
 
     def regressions(self, dag: Graph) -> Regressions:

@@ -20,7 +20,7 @@ from scipy.sparse import csr_array
 
 from rfdag.eliminate import Trace
 from rfdag.errors import Message
-from rfdag.evidence.local import FactoredMoments
+from rfdag.evidence.local import correlations_of
 from rfdag.evidence.moments import Moments, sample_of
 from rfdag.graphs.sparse import acyclic_part, sparse_moral_graph, sparse_topological_order
 from rfdag.methods.found import INTERRUPTED, Found, graph_of
@@ -60,14 +60,13 @@ class _Learnt:
 def found_in_clusters(method: Soft, moments: Moments, run: Run) -> Found:
     """Return the order that the edges of all clusters make, with parents chosen by BIC, after one descent."""
     moments.refuse_copies()
-    local = FactoredMoments(moments.factor, moments.rows)
+    local = moments.local_on_demand()
     p = local.size
     report = run.stage("Finding clusters")
-    correlations = partial(_correlations, local)
-    close = nearest(correlations, p, tuning.NEAREST, report, run.threads)
+    close = nearest(partial(correlations_of, local), p, tuning.NEAREST, report, run.threads)
     clusters = find_clusters(close, tuning.CORE_OF_CLUSTER, tuning.HALO_OF_CLUSTER)
     run.clock.lap("clusters")
-    learnt = _learn_all(method, moments, clusters, run)
+    learnt = _learn_all(method, moments.moments, clusters, run)
     order, dag = _joined(learnt, p)
     if run.constraints is not None:
         order = run.constraints.arrange(order)
@@ -103,11 +102,6 @@ def found_in_clusters(method: Soft, moments: Moments, run: Run) -> Found:
         interrupted=interrupted,
         estimator=_used(method, moments, clusters, run),
     )
-
-
-def _correlations(local: FactoredMoments, variables: Integers) -> Floats:
-    """Return the correlations of some variables with all."""
-    return local.of_residuals(variables, csr_array((len(variables), local.size)))
 
 
 def _remarks(moments: Moments, clusters: list[Cluster], run: Run) -> tuple[str, ...]:

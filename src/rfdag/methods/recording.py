@@ -23,8 +23,12 @@ class Recording:
     pairs: Pairs
 
     def arranged(self, places: NDArray[np.int64]) -> Recording:
-        """Return the same with variables numbered as they were given: what was i is now places[i]."""
-        return replace(self, moments=self.moments.given or self.moments, order=places[self.order])
+        """Return the same with variables numbered as they were given: what was i is now places[i].
+
+        A result keeps it, and so nothing of it stays on a device.
+        """
+        given = self.moments.given or self.moments
+        return replace(self, moments=given.moments, order=places[self.order])
 
     def __call__(self) -> Trace:
         """Go through the elimination and return its trace."""

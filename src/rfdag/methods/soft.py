@@ -142,11 +142,12 @@ class Soft(Refinable):
 
     def in_clusters(self, rows: int, columns: int, estimation: Estimation, device: str = "cpu") -> bool:
         """Return whether data of this size are searched in clusters at first."""
-        if self.clusters != "auto" or not (self.refining and self.by_bic) or device != "cpu":
+        if self.clusters != "auto" or not (self.refining and self.by_bic):
             return self.clusters is True
         if columns < tuning.LEAST_P_FOR_CLUSTERS or estimation.precision != "auto" or "beam" in self.given():
             return False
-        return estimation.few(rows, columns) or not matrices_fit(columns, costs.MATRICES_OF_ELIMINATION)
+        on_host = device == "cpu"
+        return estimation.few(rows, columns) or (on_host and not matrices_fit(columns, costs.MATRICES_OF_ELIMINATION))
 
     def search_arranged(self, evidence: Moments, run: Run, refining: Run) -> Found:
         """Return what is found over all columns at once, or from clusters of them on."""
@@ -210,7 +211,7 @@ class Soft(Refinable):
         )
         best = outcome.best if self.by_bic else None
         if best is not None and not best.candidates.complete and moments.partial is None:
-            recording = Recording(moments.moments, outcome.eliminated, self.alpha, self.scope)
+            recording = Recording(moments, outcome.eliminated, self.alpha, self.scope)
             found = Found(best.order, graph_of(best), recording, best)
         else:
             found = Found.of(replay(engine, outcome.eliminated, run.bar.stage("Recording the elimination")))

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from rfdag.eliminate.beams.gpu import GpuBeam, bytes_of_states
 from rfdag.eliminate.beams.soft import SoftBeam
@@ -17,11 +16,11 @@ from rfdag.evidence.local import GroupedMoments
 from rfdag.knowledge.constraints import Constraints
 from rfdag.orders import tuning
 from rfdag.orders.beam_settings import neighbour_z
-from rfdag.orders.candidates import Candidates, strongest
+from rfdag.orders.candidates import Candidates
 from rfdag.orders.grams import Grams
 from rfdag.orders.scores import ScoredOrder
 from rfdag.orders.tuning import Setting
-from rfdag.runtime.device import cupy, free_memory
+from rfdag.runtime.device import free_memory
 from rfdag.runtime.memory import beam_fits
 
 Floats = NDArray[np.float64]
@@ -97,20 +96,6 @@ class BeamTask:
             grams=self.grams,
             renewing=self.grams is None,
         )
-
-
-def on_host(partial: Floats, device: str) -> Floats:
-    """Return a matrix of a device in the memory of the host."""
-    found: Floats = partial if device == "cpu" else cupy().asnumpy(partial)
-    return found
-
-
-def strongest_pairs(moments: GroupedMoments, partial: Floats, threads: int = 1) -> csr_array:
-    """Return the pairs with the strongest evidence, for each variable in its own moments."""
-    several = len(moments.matrices) > 1
-    return strongest(
-        moments.matrices[moments.which, np.arange(len(partial))] if several else moments.matrices[0], partial, threads
-    )
 
 
 def _fits_on_gpu(p: int, width: int) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from scipy.sparse import coo_array, csr_array
 
 from rfdag.evidence.local import Lists
 from rfdag.orders import tuning
+from rfdag.runtime.device import array_module, on_host
 from rfdag.runtime.threads import share
 
 Floats = NDArray[np.float64]
@@ -151,7 +152,7 @@ class Nearest(NamedTuple):
 
 
 def nearest(
-    rows_of: Callable[[Integers], Floats],
+    rows_of: Callable[[Integers], Any],
     p: int,
     count: int,
     report: Callable[[float], None] = lambda share: None,
@@ -159,7 +160,8 @@ def nearest(
 ) -> Nearest:
     """Return for each of p variables the ``count`` others whose entries are largest in its row of a matrix.
 
-    ``rows_of`` returns some rows of that matrix, ``report`` is called with the share of them done.
+    ``rows_of`` returns some rows of that matrix, on the host or on a device, where they are ranked; ``report`` is
+    called with the share of them done.
 
     >>> found = nearest(lambda rows: np.array([[1.0, 0.5, -0.6], [0.5, 1.0, 0.3], [-0.6, 0.3, 1.0]])[rows], 3, 1)
     >>> found.variables.ravel(), found.strengths.ravel()
@@ -172,21 +174,24 @@ def nearest(
     def rank(worker: int, workers: int) -> None:
         for first in range(worker * step, p, workers * step):
             rows = np.arange(first, min(first + step, p))
-            sizes = np.abs(rows_of(rows))
-            sizes[np.arange(len(rows)), rows] = -1.0
-            chosen = np.argpartition(sizes, p - count, axis=1)[:, p - count :]
-            found.variables[rows], found.strengths[rows] = chosen, np.take_along_axis(sizes, chosen, axis=1)
+            entries = rows_of(rows)
+            xp = array_module(entries)
+            sizes = xp.abs(entries)
+            sizes[xp.arange(len(rows)), xp.asarray(rows)] = -1.0
+            chosen = xp.argpartition(sizes, p - count, axis=1)[:, p - count :]
+            found.variables[rows] = on_host(chosen)
+            found.strengths[rows] = on_host(xp.take_along_axis(sizes, chosen, axis=1))
             report(float((rows[-1] + 1) / p))
 
     share(rank, threads)
     return found
 
 
-def strongest(correlation: Floats, partial: Floats, threads: int = 1) -> csr_array:
+def strongest(correlations_of: Callable[[Integers], Any], partial: Any, threads: int = 1) -> csr_array:
     """Mark for each variable those with which its correlations, and its partial correlations, are largest."""
     counts = tuning.CANDIDATES_BY_CORRELATION, tuning.CANDIDATES_BY_PARTIAL_CORRELATION
     marked = [
-        nearest(matrix.__getitem__, len(matrix), count, threads=threads).first(count)
-        for matrix, count in zip((correlation, partial), counts, strict=True)
+        nearest(rows_of, len(partial), count, threads=threads).first(count)
+        for rows_of, count in zip((correlations_of, partial.__getitem__), counts, strict=True)
     ]
     return csr_array(marked[0] + marked[1])

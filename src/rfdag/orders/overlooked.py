@@ -7,6 +7,7 @@ that no array of all pairs is made.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,9 @@ from rfdag.orders import plausible, tuning
 from rfdag.orders.candidates import ENTRIES_AT_ONCE
 from rfdag.orders.fitted import regressions_of
 from rfdag.orders.scores import ScoredOrder
+from rfdag.runtime.device import array_module, on_host
 from rfdag.runtime.threads import share
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
@@ -43,11 +44,15 @@ def overlooked(scored: ScoredOrder, check: Callable[[], None] = lambda: None, th
         for first in range(worker * step, p, workers * step):
             check()
             children = np.arange(first, min(first + step, p))
-            left = np.abs(scored.moments.of_residuals(children, by_child[children]))
-            left[places[None, :] >= places[children, None]] = 0.0
+            left = scored.moments.of_residuals(children, by_child[children])
+            xp = array_module(left)
+            left = xp.abs(left)
+            before = xp.asarray(places)
+            left[before[None, :] >= before[first : first + len(children), None]] = 0.0
             start, end = scored.candidates.starts[[children[0], children[-1] + 1]]
-            left[scored.candidates.owners[start:end] - first, scored.candidates.lists[0, start:end]] = 0.0
-            found[first] = _largest(left, bounds[children], first)
+            known = scored.candidates.owners[start:end] - first, scored.candidates.lists[0, start:end]
+            left[tuple(map(xp.asarray, known))] = 0.0
+            found[first] = _largest(left, xp.asarray(bounds[children]), first)
 
     share(compare, threads)
     child, predecessor = np.concatenate([found[first] for first in sorted(found)], axis=1)
@@ -57,11 +62,16 @@ def overlooked(scored: ScoredOrder, check: Callable[[], None] = lambda: None, th
     return csr_array((np.ones(len(child), bool), (child, predecessor)), shape=(p, p))
 
 
-def _largest(left: Floats, bounds: Floats, first: int) -> Integers:
-    """Return (row, column) of the largest entries above the bound of each row, its first being ``first``."""
-    rows, columns = np.nonzero(left > bounds[:, None])
+def _largest(left: Any, bounds: Any, first: int) -> Integers:
+    """Return (row, column) of the largest entries above the bound of each row, its first being ``first``.
+
+    Those above it are few, and are ranked on the host.
+    """
+    above = array_module(left).nonzero(left > bounds[:, None])
+    sizes = on_host(left[above])
+    rows, columns = map(on_host, above)
     # Within each row the largest first; their rank there is the distance to where the row begins.
-    order = np.lexsort((columns, -left[rows, columns], rows))
+    order = np.lexsort((columns, -sizes, rows))
     rows, columns = rows[order], columns[order]
     rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
     kept = rank < tuning.CANDIDATES_OVERLOOKED

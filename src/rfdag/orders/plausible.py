@@ -12,8 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from rfdag.evidence.local import GroupedMoments
+from rfdag.knowledge.constraints import FORBIDDEN, REQUIRED
 from rfdag.orders import tuning
+from rfdag.orders.kernels import fits
 from rfdag.orders.kernels.fits import TINY
+from rfdag.orders.kernels.plausible import mark_plausible
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -47,6 +51,46 @@ def along(correlation: Floats, order: Integers, rows: Floats) -> tuple[NDArray[n
     sums *= bounds[:, None]
     found[np.ix_(before, before)] = (squares > sums) & (numbers < numbers[:, None])
     return found, solid
+
+
+def in_order(
+    moments: GroupedMoments, state: fits.State, most_parents: Integers
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return what may be a parent, along the lists of all variables, and for which variables it is known.
+
+    Every variable is a candidate for every other.
+    """
+    order, places = state.places[fits.ORDER], state.places[fits.PLACE]
+    p = len(order)
+    found, known = np.zeros((p, p), bool), np.zeros(p, bool)
+    for number, matrix in enumerate(moments.matrices):
+        may_be, solid = along(matrix, order, state.values[fits.ROWS])
+        here = (moments.which == number) & (places < solid)
+        found[here], known[here] = may_be[here], True
+    # A regression on nearly as many variables as there are rows is meaningless.
+    known &= (places > 0) & (places <= most_parents)
+    if state.knowledge.shape[1]:
+        roles = state.knowledge[fits.ROLES]
+        found = (found & (roles != FORBIDDEN)) | ((roles == REQUIRED) & (places[:, None] > places))
+    return found.ravel(), known
+
+
+class Among:
+    """What may be a parent among few candidates, by regressions on them: some variables at a time, on any thread.
+
+    ``found`` tells it along all lists, ``known`` for which variables.
+    """
+
+    def __init__(self, state: fits.State, widest: int, threads: int) -> None:
+        self.found, self.known = np.zeros(state.starts[-1], bool), np.zeros(len(state.starts) - 1, bool)
+        self._state = state
+        self._least_z2 = np.array([least_z2(count) for count in range(widest)])
+        self._rooms = [(np.empty(widest, np.int64), np.empty((widest + 1, widest))) for _ in range(threads)]
+
+    def mark(self, variables: Integers, worker: int) -> int:
+        """Mark the candidates of some variables; nothing of the order changes."""
+        mark_plausible(variables, self._least_z2, self._state, *self._rooms[worker], self.found, self.known)
+        return 0
 
 
 def _inverse_factor(correlation: Floats) -> Floats:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.eliminate.beams.gpu import bytes_of_states
-from rfdag.evidence.local import GroupedMoments
+from rfdag.evidence.local import GroupedMoments, correlations_of
 from rfdag.knowledge.constraints import Constraints
 from rfdag.orders import tuning
 from rfdag.orders.beam_settings import (
@@ -24,8 +24,8 @@ from rfdag.orders.beam_settings import (
     settings_for,
     steps_between_scores,
 )
-from rfdag.orders.beam_task import BeamTask, on_host, strongest_pairs
-from rfdag.orders.candidates import Candidates
+from rfdag.orders.beam_task import BeamTask
+from rfdag.orders.candidates import Candidates, strongest
 from rfdag.orders.grams import Grams
 from rfdag.orders.narrowing import reconsidered
 from rfdag.orders.recombination import united
@@ -33,7 +33,7 @@ from rfdag.orders.reinsertion import descend
 from rfdag.orders.scores import ScoredOrder
 from rfdag.orders.tuning import Setting
 from rfdag.runtime.deadline import Deadline, OutOfTime
-from rfdag.runtime.device import require_memory
+from rfdag.runtime.device import on_host, require_memory
 from rfdag.runtime.memory import require_beam
 from rfdag.runtime.progress import Shares
 
@@ -145,11 +145,10 @@ def search_orders(
     lazy = sparse and may_be_lazy(p, refine) if rescoring == "auto" else rescoring == "lazy"
     stepwise = not (sparse or lazy) and p <= tuning.LARGEST_P_FOR_STEPWISE
     on_gpu = device == "cuda" and not stepwise
-    host = functools.partial(on_host, partial, device)
     if stepwise:
         settings = tuning.STEPWISE_SETTINGS
         # There is no such beam for the GPU, and answers must not depend on the device.
-        partial = host()
+        partial = on_host(partial)
     first = first_width(p, stepwise=stepwise) if width == "auto" else width
     if on_gpu:
         require_memory(p, first, bytes_of_states)
@@ -169,7 +168,7 @@ def search_orders(
         refine_each=refine and (sparse or (stepwise and p <= tuning.SMALL_P)),
         on_gpu=on_gpu,
         constraints=constraints,
-        grams=_first_grams(moments, host(), threads) if narrowing else None,
+        grams=_first_grams(moments, partial, threads) if narrowing else None,
     )
     # A search without refinement must be quick; only dense graphs need wide beams for an answer.
     widening = width == "auto" and (refine or not sparse)
@@ -199,7 +198,8 @@ def search_orders(
 
 def _first_grams(moments: GroupedMoments, partial: Floats, threads: int) -> Grams:
     """Return the correlations of each variable with those for which the evidence is strongest."""
-    return Grams.along(Candidates.among(strongest_pairs(moments, partial, threads)), moments, threads=threads)
+    pairs = strongest(functools.partial(correlations_of, moments), partial, threads)
+    return Grams.along(Candidates.among(pairs), moments, threads=threads)
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,11 @@ from scipy.sparse import csc_array, csr_array
 
 from rfdag.evidence.local import GroupedMoments, LocalMoments
 from rfdag.graphs.dag import Graph
-from rfdag.knowledge.constraints import FORBIDDEN, REQUIRED, Constraints
+from rfdag.knowledge.constraints import Constraints
 from rfdag.orders import plausible, state
 from rfdag.orders.candidates import Candidates
 from rfdag.orders.grams import Grams
 from rfdag.orders.kernels import fits, moves
-from rfdag.orders.kernels.plausible import mark_plausible
 from rfdag.orders.limits import most_parents
 from rfdag.runtime.deadline import OutOfTime
 from rfdag.runtime.threads import share
@@ -286,8 +285,7 @@ class ScoredOrder:
     def among(self, candidates: Candidates, check: Callable[[], None] = lambda: None, threads: int = 1) -> ScoredOrder:
         """Return the same order with other candidates; parents are chosen anew, starting from those it has."""
         given = self.graph, self.constraints, check, candidates, self.grams
-        options = {"renewing": False, "threads": threads}
-        other = ScoredOrder(self.moments, self.order, self.penalty, self.gamma, *given, **options)
+        other = ScoredOrder(self.moments, self.order, self.penalty, self.gamma, *given, renewing=False, threads=threads)
         other._inherited = self.operations
         return other
 
@@ -323,12 +321,8 @@ class ScoredOrder:
 
         ``check`` is called again and again; if it raises, the order stays as far as it was renewed.
         """
-        if self.candidates.complete:
-            waiting = self.order
-            may_be_parents, known = self._plausible_along()
-        else:
-            waiting = self._with_other_predecessors()
-            may_be_parents, known = self._plausible_among(waiting, check)
+        waiting = self.order if self.candidates.complete else self._with_other_predecessors()
+        may_be_parents, known = self._plausible(waiting, check)
 
         def choose(variables: Integers, worker: int) -> int:
             changed, _ = self._refine(moves.RENEW, variables[known[variables]], may_be_parents, worker)
@@ -348,38 +342,13 @@ class ScoredOrder:
         self._before = before
         return self.order[waiting[self.order]]
 
-    def _plausible_along(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return what may be a parent, along all lists, and for which variables it is known."""
-        p = len(self.order)
-        places = self._state.places[fits.PLACE]
-        found, known = np.zeros((p, p), bool), np.zeros(p, bool)
-        moments = cast(GroupedMoments, self.moments)
-        for number, matrix in enumerate(moments.matrices):
-            may_be, solid = plausible.along(matrix, self.order, self._state.values[fits.ROWS])
-            here = (moments.which == number) & (places < solid)
-            found[here], known[here] = may_be[here], True
-        # A regression on nearly as many variables as there are rows is meaningless.
-        known &= (places > 0) & (places <= self.most_parents)
-        if self.constraints is not None:
-            roles = self._state.knowledge[fits.ROLES]
-            found = (found & (roles != FORBIDDEN)) | ((roles == REQUIRED) & (places[:, None] > places))
-        return found.ravel(), known
-
-    def _plausible_among(
-        self, variables: Integers, check: Callable[[], None]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return the same for some variables, by regressions on their candidates."""
-        p, widest = len(self.order), self.candidates.widest
-        found, known = np.zeros(self.candidates.starts[-1], bool), np.zeros(p, bool)
-        least_z2 = np.array([plausible.least_z2(count) for count in range(widest)])
-        rooms = [(np.empty(widest, np.int64), np.empty((widest + 1, widest))) for _ in range(self._threads)]
-
-        def mark(some: Integers, worker: int) -> int:
-            mark_plausible(some, least_z2, self._state, *rooms[worker], found, known)
-            return 0
-
-        self._for_all(variables, check, mark)
-        return found, known
+    def _plausible(self, waiting: Integers, check: Callable[[], None]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return what may be a parent of some variables, along their lists, and of which variables it is known."""
+        if self.candidates.complete:
+            return plausible.in_order(cast(GroupedMoments, self.moments), self._state, self.most_parents)
+        among = plausible.Among(self._state, self.candidates.widest, self._threads)
+        self._for_all(waiting, check, among.mark)
+        return among.found, among.known
 
     def move(self, at: int, to: int, *, force: bool = False) -> float:
         """Move the variable at ``at`` to ``to`` and rescore; undo it unless the score fell or ``force``."""

@@ -286,9 +286,9 @@ FEW_ROWS_GAMMA = 0.25
 """γ of the extended BIC where rows are few: the plain one takes in too many of so many candidates. Not recorded."""
 
 FEW_ROWS_GAMMA_FOR_MANY_COLUMNS = 0.5
-"""The same from `LEAST_P_FOR_HIGHER_GAMMA` columns on: at ¼ an edge costs no more than the best of so many columns gains
-by chance, 2 ln p. Chosen on seeds 77 and 78, degree 4, SHD at ¼ and ½: p = 500, n = 250 86 and 65; p = 1000, n = 300
-157 and 76; p = 2000, n = 300 557 and 216; at p = 200, n = 100 and 200 ½ is worse by 1 and 2."""
+"""The same from `LEAST_P_FOR_HIGHER_GAMMA` columns on: at ¼ an edge costs no more than the best of so many columns
+gains by chance, 2 ln p. Chosen on seeds 77 and 78, degree 4, SHD at ¼ and ½: p = 500, n = 250 86 and 65; p = 1000, n
+= 300 157 and 76; p = 2000, n = 300 557 and 216; at p = 200, n = 100 and 200 ½ is worse by 1 and 2."""
 
 LEAST_P_FOR_HIGHER_GAMMA = 500
 """Columns from which few rows ask for the higher γ. Chosen with it."""

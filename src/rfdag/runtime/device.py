@@ -9,6 +9,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rfdag.errors import DeviceError, Message, keyword
 
 DEVICES = ("cpu", "cuda")
@@ -29,6 +32,20 @@ def cupy() -> Any:
     except ImportError as missing:
         raise ImportError(INSTALL) from missing
     return cupy
+
+
+def array_module(array: Any) -> Any:
+    """Return the module that computes with an array: NumPy, or CuPy for one on the device.
+
+    >>> array_module(np.ones(2)).__name__
+    'numpy'
+    """
+    return np if isinstance(array, np.ndarray) else cupy()
+
+
+def on_host(array: Any) -> NDArray[Any]:
+    """Return an array in the memory of the host."""
+    return array if isinstance(array, np.ndarray) else np.asarray(cupy().asnumpy(array))
 
 
 @cache
@@ -120,11 +137,15 @@ def _largest(fits: Callable[[int], bool], below: int) -> int:
 
 
 @cache
-def kernels(*names: str) -> Any:
-    """Return the compiled kernels of some CUDA files, which are compiled as one module."""
-    folder = files("rfdag.eliminate.kernels").joinpath("cuda")
+def kernels(*names: str, package: str = "rfdag.eliminate.kernels", **constants: int) -> Any:
+    """Return the compiled kernels of some CUDA files of a package, which are compiled as one module.
+
+    ``constants`` are known to them by name.
+    """
+    folder = files(package).joinpath("cuda")
     source = "\n".join(folder.joinpath(f"{name}.cu").read_text(encoding="utf-8") for name in names)
-    return Kernels(cupy().RawModule(code=source, options=("--std=c++17",)))
+    defined = tuple(f"-D{name}={value}" for name, value in constants.items())
+    return Kernels(cupy().RawModule(code=source, options=("--std=c++17", *defined)))
 
 
 class Kernels:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.eliminate.beams.counts import Found, beam_search
-from rfdag.eliminate.engines.engine import Integers
+from rfdag.eliminate.beams.counts import Found, set_keys
+from rfdag.eliminate.beams.gpu_choice import MOST_CHOSEN, choose_many
+from rfdag.eliminate.beams.stepwise import orders_along
 from rfdag.eliminate.kernels.soft import SHARPNESS
 from rfdag.knowledge.constraints import Constraints
 from rfdag.runtime.device import blocks, cupy, kernels, shared_memory, with_shared
@@ -19,8 +20,8 @@ Floats = NDArray[np.float64]
 TILE = 64
 """Rows and columns of the matrix that one block of threads updates."""
 
-BASE, SOURCE, GONE, LINES = range(4)
-"""Entries of a plan: a state's base, the state it continues, the slot removed, then its vector for each step."""
+LINES = 3
+"""Entries of a plan before its lines: a state's base, the state it continues, the slot removed."""
 
 CHUNK = 128
 """Neighbours of a candidate whose pending steps are held in shared memory at once, both as rows and as columns."""
@@ -33,25 +34,22 @@ BLOCKS = 528
 
 STEPS_BETWEEN_REPORTS = 128
 
+WIDEST = 65_535
+"""States of the widest beam: as many as CUDA starts blocks along a second axis."""
+
 
 def bytes_of_states(p: int, width: int) -> float:
     """Return the device memory that ``width`` states take: two batches of matrices, and lists of neighbours."""
     stride = -(-p // 16) * 16
-    return width * (2 * 8.0 + 4.0 + 8.0 + 2 * 8.0 / TILE) * stride * (stride + TILE) + 64.0 * 8 * width * p
+    return width * (2 * 8.0 + 4.0 + 8.0 + 2 * 8.0 / TILE) * stride * (stride + TILE) + 64.0 * 10 * width * p
 
 
 class GpuBeam:
-    """A beam search under the soft cost on a GPU; its states are `rfdag.eliminate.beams.counts.States`.
+    """A beam search under the soft cost on a GPU, whose states stay there from the first step to the last.
 
     Parameters are those of `SoftBeam` without ``threads``; ``partial`` may be on the device already. With
     ``rescore_every`` = 1 every candidate is scored at every step.
     """
-
-    _m: int
-    _steps: int
-    _base_of: Integers
-    _slots: Integers
-    _lines: Integers
 
     def __init__(
         self,
@@ -67,11 +65,10 @@ class GpuBeam:
         constraints: Constraints | None = None,
     ) -> None:
         cp = self._cp = cupy()
-        self._kernels = kernels("soft", "soft_whole", "soft_steps")
-        p = len(partial)
+        self._kernels = kernels("soft", "soft_whole", "soft_steps", "soft_choice", MOST_CHOSEN=MOST_CHOSEN)
+        p = self._p = len(partial)
         self._n, self._c, self._quiet, self._z_near = float(n_samples), c, noise / c, z_near
         self._width, self._mu, self._every = width, mu, rescore_every
-        self._constraints = constraints
         self._ld = -(-p // 16) * 16
         square = (width, self._ld, self._ld)
         self._bases, self._fresh = cp.empty(square), cp.empty(square)
@@ -88,90 +85,88 @@ class GpuBeam:
         self._stale_counts = cp.zeros((rescore_every, width), np.int32)
         self._stale_count_of = list(self._stale_counts)
         self._pool = cp.empty((rescore_every, width, self._ld))
-        self._plan = cp.zeros((width, LINES + rescore_every), np.int32)
+        self._plan, self._plan_after = (cp.zeros((width, LINES + rescore_every), np.int32) for _ in range(2))
+        self._offers, self._offer_keys = cp.empty(lines), cp.empty(lines, np.uint64)
+        self._spent, self._spent_after = cp.zeros(width), cp.zeros(width)
+        self._key, self._key_after = cp.zeros(width, np.uint64), cp.zeros(width, np.uint64)
+        self._variable_keys = cp.asarray(set_keys(p))
+        self._sources, self._slots, self._found = cp.empty(width, np.int32), cp.empty(width, np.int32), cp.ones(1, "i4")
+        # For every step and state: which state it came from, and the variable that was removed.
+        self._history = cp.empty((2, max(p - 1, 1), width), np.int32)
+        self._before: Any = None
+        self._waiting: Any = None
+        if constraints is not None:
+            self._before = cp.asarray(constraints.before, np.int32)
+            self._waiting = self._before.sum(axis=1, dtype=np.int32)[None]
 
         self._bases[0, :p, :p] = -cp.asarray(partial)
         self._u[0, :p] = 1.0
         self._slot_list[0, :p] = self._members[0, :p] = cp.arange(p, dtype=np.int32)
-        self._names = np.arange(p)[None]
-        self._begin(1, p)
+        self._begin(p)
         self._look(1, p, into=self._bases)
 
-    @property
-    def variables(self) -> Integers:
-        """The remaining variables, one row per state."""
-        return np.take_along_axis(self._names[self._base_of], self._slots, axis=1)
-
-    def costs(self) -> tuple[Floats, Floats]:
-        """Return D̃ and the bound H after each removal."""
-        count, m = len(self._slots), self._m
-        paid, gains = (
-            np.take_along_axis(self._cp.asnumpy(scores[:count, :m]), self._slots, axis=1)
-            for scores in (self._paid, self._gains)
-        )
-        return paid, paid.sum(axis=1, keepdims=True) / 2 - paid - gains
-
-    def extend(self, states: Integers, positions: Integers) -> None:
-        """Replace the batch by the chosen continuations, each with one more pending step, and rescore what changed."""
-        count, v = len(states), self._slots.shape[1]
-        plan = np.empty((count, LINES + self._every), np.int32)
-        plan[:, SOURCE], plan[:, GONE] = states, self._slots[states, positions]
-        self._base_of, self._lines = self._base_of[states], self._lines[states]
-        self._lines[:, self._steps] = np.arange(count)
-        plan[:, BASE], plan[:, LINES:] = self._base_of, self._lines
-        kept = np.ones((count, v), np.bool_)
-        kept[np.arange(count), positions] = False
-        self._slots = self._slots[states][kept].reshape(count, v - 1)
-        self._plan[:count] = self._cp.asarray(plan)
-        self._remove(count, v)
-        if self._steps == self._every:
-            self._names = self.variables
-            self._flush(count, v - 1)
-            self._begin(count, v - 1)
-        else:
-            self._rescore(count, v - 1)
-
     def search(self, report: Callable[[float], None] = lambda share: None) -> Found:
-        """Return the orders found, the cheapest first.
-
-        A beam of width 1 stays on the device throughout, unless there are constraints, which are checked on the host.
-        """
-        if self._width == 1 and self._constraints is None:
-            return self._greedy(report)
-        return beam_search(self, self._width, self._mu, report=report, constraints=self._constraints)
-
-    def _greedy(self, report: Callable[[float], None]) -> Found:
-        """Carry out the whole elimination of a single state without transfers to the host."""
-        cp, p = self._cp, self._m
-        spent, removed = cp.zeros(1), cp.empty(p, np.int32)
-        self._plan[0] = 0
+        """Return up to ``width`` complete orders, the cheapest first; ``report`` is called with the share done."""
+        p, count = self._p, 1
         for v in range(p, 1, -1):
-            self._kernels.choose(
-                (1,), (1024,),
-                (self._u, np.int32(self._m), self._paid, self._gains, self._mu, SHARPNESS, self._members, spent,
-                 self._plan, removed, np.int32(p - v)),
-            )  # fmt: skip
-            self._remove(1, v)
+            following = most_sets(p, p - v + 1, self._width)
+            self._choose(count, following, p - v)
+            self._remove(following, v)
             if self._steps == self._every:
-                self._flush(1, v - 1)
-                self._steps, self._m = 0, v - 1
-                self._stale_counts[:] = 0
+                self._flush(following, v - 1)
+                self._begin(v - 1)
             else:
-                self._rescore(1, v - 1)
-            if v % STEPS_BETWEEN_REPORTS == 0:
-                cp.cuda.get_current_stream().synchronize()
+                self._rescore(following, v - 1)
+            count = following
+            if v % STEPS_BETWEEN_REPORTS == 0 or self._width > MOST_CHOSEN:
+                self._cp.cuda.get_current_stream().synchronize()
                 report(1 - (v / p) ** 3)
-        order = cp.asnumpy(removed)[::-1].astype(np.int64)
-        order[0] = p * (p - 1) // 2 - order[1:].sum()
+        found = int(self._found[0]) if p > 1 else 1
+        sources, removed = (self._cp.asnumpy(part)[: p - 1, :count].astype(np.int64) for part in self._history)
+        orders = orders_along(np.zeros(found, np.int64), list(zip(sources, removed, strict=True)))
+        orders[:, 0] = p * (p - 1) // 2 - orders[:, 1:].sum(axis=1)
         report(1.0)
-        return Found(order[None], cp.asnumpy(spent))
+        return Found.ranked(orders, self._cp.asnumpy(self._spent[:found]))
 
-    def _begin(self, count: int, m: int) -> None:
+    def _choose(self, count: int, following: int, step: int) -> None:
+        """Choose the states that follow ``count`` others, and write what they are."""
+        fresh = np.int32(self._steps == 0)
+        plan = (self._plan, np.int32(self._every))
+        offers = (self._offers, self._offer_keys)
+        size = (np.int64(self._ld), np.int32(self._m))
+        waiting = 0 if self._waiting is None else self._waiting
+        self._kernels.offer(
+            (count,), (1024,),
+            (self._u, *size, self._paid, self._gains, self._mu, SHARPNESS, self._members, *plan, fresh,
+             self._variable_keys, waiting, np.int32(self._p), self._spent, self._key, *offers),
+        )  # fmt: skip
+        chosen = (self._sources, self._slots)
+        if following <= MOST_CHOSEN:
+            self._kernels.choose_few(
+                (1,), (1024,),
+                (*offers, *size, np.int32(count), np.int32(following), self._spent, self._paid, SHARPNESS, *chosen,
+                 self._found),
+            )  # fmt: skip
+        else:
+            here = (slice(0, count), slice(0, self._m))
+            costs = self._spent[:count, None] + self._paid[here]
+            self._found[0] = choose_many(self._offers[here], self._offer_keys[here], costs, following, *chosen)
+        sources, removed = self._history[:, step]
+        self._kernels.follow_chosen(
+            (blocks(following, 256),), (256,),
+            (np.int64(self._ld), self._paid, self._members, *plan, np.int32(self._steps), fresh, self._variable_keys,
+             *chosen, np.int32(following), self._spent, self._key, self._plan_after, self._spent_after,
+             self._key_after, sources, removed),
+        )  # fmt: skip
+        self._plan, self._plan_after = self._plan_after, self._plan
+        self._spent, self._spent_after = self._spent_after, self._spent
+        self._key, self._key_after = self._key_after, self._key
+        if self._waiting is not None:
+            self._waiting = self._waiting[sources[:following]] - self._before.T[removed[:following]]
+
+    def _begin(self, m: int) -> None:
         """Start from matrices of m variables without pending steps."""
         self._m, self._steps = m, 0
-        self._base_of = np.arange(count)
-        self._slots = np.tile(np.arange(m), (count, 1))
-        self._lines = np.zeros((count, self._every), np.int64)
         self._stale_counts[:] = 0
 
     def _remove(self, count: int, v: int) -> None:
@@ -255,3 +250,17 @@ class GpuBeam:
     def _scales(self, v: int) -> tuple[float, float, float]:
         degrees = self._n - v + 1.0
         return degrees / self._c, (degrees + 1.0) / self._c, self._z_near * self._z_near / degrees
+
+
+def most_sets(p: int, size: int, width: int) -> int:
+    """Return how many sets of so many of p variables there are, but no more than ``width``.
+
+    >>> most_sets(5, 1, 100), most_sets(5, 3, 100), most_sets(1000, 500, 8)
+    (5, 10, 8)
+    """
+    count = 1
+    for i in range(min(size, p - size)):
+        count = count * (p - i) // (i + 1)
+        if count >= width:
+            return width
+    return min(count, width)

@@ -93,7 +93,7 @@ class StepwiseBeam:
             variables = members[parents, slots]
             spent, removed = spent[parents] + costs[chosen], removed[parents] ^ keys[variables]
             steps.append((parents, variables))
-        return Found.ranked(_orders(members[parents, 1 - slots] if p > 1 else members[:, 0], steps), spent)
+        return Found.ranked(orders_along(members[parents, 1 - slots] if p > 1 else members[:, 0], steps), spent)
 
     def _follow(
         self, v: int, old: Floats, parents: Integers, slots: Integers, check: Callable[[], None]
@@ -163,7 +163,7 @@ def _distinct(values: Floats, keys: NDArray[np.uint64], width: int) -> Integers:
     return np.sort(ranking[np.sort(first)[:width]])
 
 
-def _orders(sources: Integers, steps: list[tuple[Integers, Integers]]) -> Integers:
+def orders_along(sources: Integers, steps: list[tuple[Integers, Integers]]) -> Integers:
     """Return the order of every state, a source first: the variable left, then the removed ones, the last first."""
     orders = np.empty((len(sources), len(steps) + 1), np.int64)
     orders[:, 0] = sources

@@ -9,7 +9,7 @@ from rfdag.runtime.compilation import kernel
 
 @kernel(fastmath={"reassoc", "contract"})
 def mark_plausible(variables, least_z2, state, chosen, triangle, found, known):
-    """Mark along the list of each variable which candidates before it may be its parents, and those of which it is known.
+    """Mark along the list of each variable which candidates before it may be its parents, and of which it is known.
 
     With L the Cholesky factor of the correlations of m such candidates and then of y, candidate j has
     z² = (n − m) (L⁻¹)_mj² / Σ_s<m (L⁻¹)_sj². It may be a parent from ``least_z2[m]`` on, and a required one is. Nothing

@@ -1,4 +1,4 @@
-// The soft cost on a GPU: one step, the choice before it, and scoring what it changed. Compiled after soft.cu.
+// The soft cost on a GPU: one step, and scoring what it changed. Compiled after soft.cu.
 
 // Continues state plan[e].source by the removal of slot plan[e].gone: stores its vector in the pool, updates u and the
 // sums of weights, and lists what must be scored again.
@@ -182,52 +182,5 @@ extern "C" __global__ void __launch_bounds__(512) rescore_gains(
         if ((threadIdx.x & 31) == 0) atomicAdd(&sum, (uint64)mine);
         __syncthreads();
         if (threadIdx.x == 0) gains[state + k] = (double)(int64)sum / scale;
-    }
-}
-
-// The greedy choice on the device: the slot with the smallest paid + D + mu * (bound on the rest), the first one in
-// case of ties, is written to the plan and the order. Values are compared as in the beam search. One block.
-extern "C" __global__ void __launch_bounds__(1024) choose(
-    const double* u, int m, const double* paid, const double* gains, double mu, double sharpness, const int* members,
-    double* spent, int* plan, int* removed, int step) {
-    __shared__ double least[32];
-    __shared__ int slot[32];
-    double total = 0.0;
-    for (int i = threadIdx.x; i < m; i += blockDim.x)
-        if (u[i] > 0.0) total += paid[i];
-    double half = sum_over_block(total) / 2.0, so_far = *spent, best = 1e300;
-    int at = m;
-    for (int i = threadIdx.x; i < m; i += blockDim.x) {
-        if (!(u[i] > 0.0)) continue;
-        double value = floor((so_far + paid[i] + mu * (half - paid[i] - gains[i])) * sharpness + 0.5);
-        if (value < best) {
-            best = value;
-            at = i;
-        }
-    }
-    int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    for (int round = 0; round < 2; round++) {
-        for (int step = 16; step; step >>= 1) {
-            double other = __shfl_xor_sync(0xffffffffu, best, step);
-            int place = __shfl_xor_sync(0xffffffffu, at, step);
-            if (other < best || (other == best && place < at)) {
-                best = other;
-                at = place;
-            }
-        }
-        if (round == 0) {
-            if (lane == 0) {
-                least[warp] = best;
-                slot[warp] = at;
-            }
-            __syncthreads();
-            best = lane < (blockDim.x >> 5) ? least[lane] : 1e300;
-            at = lane < (blockDim.x >> 5) ? slot[lane] : m;
-        }
-    }
-    if (threadIdx.x == 0) {
-        plan[GONE] = at;
-        removed[step] = members[at];
-        *spent = so_far + paid[at];
     }
 }
