@@ -1,20 +1,24 @@
-"""The elimination on a GPU: time by part, the floor set by the memory's bandwidth, agreement with the CPU.
+"""A GPU: eliminations by part beside the floor set by the memory's bandwidth, `learn` beside the same machine's CPU.
 
-    python benchmarks/gpu.py [--sizes 1000,5000,10000,20000] [--repeats 3] [--tests] [--out FILE]
+    python benchmarks/gpu.py [--parts agreement,eliminations,learn,beams,others] [--repeats 3] [--tests] [--out FILE]
 
-Data have n = 2p rows and average degree 8, simulated on the device. Every time is the median of the repeats; the copy
-bandwidth is measured in the same run. Writes benchmarks/results/scaling_gpu.json.
+Data have n = 2p rows and average degree 8, simulated on the device; those with few rows are the ones of
+benchmarks/wide.py. Times of eliminations are medians of the repeats; the copy bandwidth is measured in the same run.
+`learn` is called with its defaults, in a process of its own. Writes benchmarks/results/scaling_gpu.json, where a part
+that is measured replaces its own rows.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -22,6 +26,7 @@ from typing import Any
 import numpy as np
 
 import rfdag
+from measurement import alone, peak_memory
 from rfdag import simulate
 from rfdag.eliminate import DenseEngine, FisherZ, OracleEngine, eliminate
 from rfdag.eliminate.beams.gpu import GpuBeam
@@ -31,12 +36,22 @@ from rfdag.eliminate.engines.gpu_oracle import GpuOracleEngine
 from rfdag.evidence.gpu import DeviceMoments
 from rfdag.evidence.moments import Moments
 from rfdag.orders.beam_settings import steps_between_scores
-from rfdag.orders.tuning import LARGE_SETTINGS, NEIGHBOUR_Z_FOR_VERY_LARGE_P
+from rfdag.orders.tuning import DENSE_SETTINGS, LARGE_SETTINGS, NEIGHBOUR_Z, NEIGHBOUR_Z_FOR_VERY_LARGE_P, Setting
 from rfdag.runtime.compilation import COMPILED
 from rfdag.runtime.device import cupy, require_device
+from rfdag.runtime.threads import thread_count
 
 DEGREE = 8
 WEIGHTS = LARGE_SETTINGS[0]
+LARGEST_ON_CPU = 2000
+"""Columns up to which `learn` also runs on the CPU of the same machine."""
+
+BEAMS = ((1000, 2000, 8), (1000, 2000, 64), (50, 500, 32_768))
+"""Columns, rows and widths of the beams that are timed."""
+
+SMALLEST_SPARSE = 100
+"""Columns below which the graph of a beam has density ½."""
+
 RESULTS = Path(__file__).resolve().parent / "results" / "scaling_gpu.json"
 Row = dict[str, Any]
 
@@ -83,10 +98,11 @@ def draw(p: int, seed: int = 1) -> Any:
     return cp.asnumpy(cp.ascontiguousarray(rows[:, cp.asarray(generator.permutation(p))]))
 
 
-def soft(kind: Any, partial: Any, n: int, width: int, every: int, **options: Any) -> Any:
-    """Return a beam of the soft rule with the first of the weights that `rfdag.learn` tries on large sparse graphs."""
-    weights = {"c": WEIGHTS.c, "noise": WEIGHTS.noise, "z_near": NEIGHBOUR_Z_FOR_VERY_LARGE_P}
-    return kind(partial, n, width, WEIGHTS.mu, **weights, rescore_every=every, **options)
+def soft(kind: Any, partial: Any, n: int, width: int, every: int, setting: Setting = WEIGHTS, **options: Any) -> Any:
+    """Return a beam of the soft rule, by default with the first setting that `rfdag.learn` tries on large graphs."""
+    z_near = NEIGHBOUR_Z_FOR_VERY_LARGE_P if setting is WEIGHTS else NEIGHBOUR_Z
+    weights = {"c": setting.c, "noise": setting.noise, "z_near": z_near}
+    return kind(partial, n, width, setting.mu, **weights, rescore_every=every, **options)
 
 
 def greedy(partial: Any, n: int, every: int) -> Any:
@@ -132,19 +148,42 @@ def by_part(p: int, repeats: int, bandwidth: float) -> Row:
     return row
 
 
-def whole(p: int) -> Row:
-    """Time a greedy, unrefined `rfdag.learn` from rows to result: scores by BIC and the trace are the host's work."""
-    rows = draw(p)
+def whole(p: int, kind: str) -> Row:
+    """Time `rfdag.learn` with its defaults, from rows to result, in a process that has learnt before.
+
+    ``kind`` is "defaults", "beam 1" or "few rows"; what the first call takes longer than the second is loaded once.
+    """
+    rows, options = (wide_rows(p) if kind == "few rows" else draw(p)), {"beam": 1} if kind == "beam 1" else {}
+    row: Row = {"what": "learn", "kind": kind, "p": p, "n": len(rows), "degree": 4 if kind == "few rows" else DEGREE}
+    small = wide_rows(1000) if kind == "few rows" else draw(1000, seed=2)
+    devices = ["cuda", "cpu"] if p <= LARGEST_ON_CPU and COMPILED else ["cuda"]
+    results = {}
+    for where in devices:
+        first, second = (learning(small, where, options)[0] for _ in range(2))
+        row[f"loading, {where}"] = first - second
+        cupy().get_default_memory_pool().free_all_blocks()
+        row[f"seconds, {where}"], results[where] = learning(rows, where, options)
+    found = results["cuda"]
+    row |= {"timings": found.timings, "score": found.score, "peak memory": peak_memory()}
+    if len(devices) > 1:
+        row["same order"] = found.order == results["cpu"].order
+    return row
+
+
+def learning(rows: Any, where: Any, options: Row) -> tuple[float, Any]:
+    """Learn, and return the seconds and the result."""
     found: list[Any] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        taken = seconds(lambda: found.append(rfdag.learn(rows, device=where, progress=False, **options)), 1)
+    return taken, found[0]
 
-    def learn() -> None:
-        found.append(
-            rfdag.learn(rows, device="cuda", beam=1, refine=False, parents="threshold", progress=False).timings
-        )
 
-    learn()
-    time_taken = seconds(learn, 1)
-    return {"what": "learn", "p": p, "n": 2 * p, "degree": DEGREE, "seconds": time_taken, **found[-1]}
+def wide_rows(p: int) -> Any:
+    """Return few rows of a sparse model, those of benchmarks/wide.py."""
+    from wide import draw as drawn
+
+    return drawn(p, 500, "random", 1000, 0)[1]
 
 
 def rule_rfd(p: int) -> Row:
@@ -155,13 +194,31 @@ def rule_rfd(p: int) -> Row:
     return {"what": "rfd", "p": p, "n": n, "degree": DEGREE, "seconds": seconds(lambda: eliminate(engine), 1)}
 
 
-def beam(p: int, width: int) -> Row:
-    """Time a beam of the lazy soft rule."""
-    partial = DeviceMoments.from_data(draw(p)).partial_on_device()
-    row: Row = {"what": "soft", "p": p, "n": 2 * p, "degree": DEGREE, "width": width}
-    row["select compiled"] = COMPILED
-    row["lazy"] = seconds(lambda: soft(GpuBeam, partial, 2 * p, width, steps_between_scores(p)).search(), 1)
-    return row
+def beams(sizes: Sequence[tuple[int, int, int]], repeats: int) -> list[Row]:
+    """Time beams of the lazy soft rule over p variables and n rows; the widest one on dense graphs with few rows."""
+    rows: list[Row] = []
+    for p, n, width in sizes:
+        dense = p < SMALLEST_SPARSE
+        data = draw_dense(p, n) if dense else draw(p)
+        partial = DeviceMoments.from_data(data).partial_on_device()
+        every = 1 if dense else steps_between_scores(p)
+        weights = DENSE_SETTINGS[1] if dense else WEIGHTS
+        row: Row = {"what": "beam", "p": p, "n": n, "density": 0.5 if dense else DEGREE / p, "width": width}
+        search = functools.partial(_searched, partial, n, width, every, weights)
+        search()
+        row["seconds"] = seconds(search, repeats)
+        rows.append(row)
+    return rows
+
+
+def _searched(*arguments: Any) -> None:
+    soft(GpuBeam, *arguments).search()
+
+
+def draw_dense(p: int, n: int) -> Any:
+    """Return rows of a linear Gaussian model of density ½."""
+    generator = np.random.default_rng(7001)
+    return simulate.sample(simulate.linear_sem(simulate.random_dag(p, 0.5, rng=generator), generator), n, generator)
 
 
 def oracle(p: int) -> Row:
@@ -218,12 +275,32 @@ def tests_passed() -> str:
     return said.strip().splitlines()[-1].strip("= ").split(" in ")[0]
 
 
+class Measured:
+    """The rows of all parts in one file."""
+
+    def __init__(self, path: Path, about: Row) -> None:
+        self._path = path
+        kept: Row = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        self._content = {"about": about, "parts": kept.get("parts", {})}
+
+    def keep(self, part: str, rows: list[Row]) -> None:
+        """Replace the rows of a part, and print them."""
+        self._content["parts"][part] = rows
+        for row in rows:
+            print("  ".join(f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}"
+                            for key, value in row.items()), flush=True)  # fmt: skip
+        self._path.write_text(json.dumps(self._content, indent=1) + "\n", encoding="utf-8")
+
+
 def main() -> None:
     """Measure, print and write."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", default="1000,5000,10000,20000")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--parts", default="agreement,eliminations,learn,beams,others")
+    parser.add_argument("--sizes", default="1000,5000,10000,20000", help="columns of the eliminations")
+    parser.add_argument(
+        "--learn", default="1000,2000,5000,10000,20000:beam 1,20000:few rows", help="columns of `learn`, and what kind"
+    )
     parser.add_argument("--rfd", default="1000,5000,10000")
-    parser.add_argument("--learn", default="1000,5000,10000")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--tests", action="store_true", help="also run the tests, and keep their count")
     parser.add_argument("--out", type=Path, default=RESULTS)
@@ -235,6 +312,7 @@ def main() -> None:
     about = {
         "date": date.today().isoformat(),
         "device": properties["name"].decode(),
+        "cores": thread_count(None),
         "cupy": cp.__version__,
         "cuda": cp.cuda.runtime.runtimeGetVersion(),
         "copy bandwidth, TB/s": bandwidth / 1e12,
@@ -242,26 +320,30 @@ def main() -> None:
     if chosen.tests:
         about["tests"] = tests_passed()
     print(json.dumps(about))
-    rows: list[Row] = []
+    measured = Measured(chosen.out, about)
+    sizes = list(map(int, chosen.sizes.split(",")))
 
-    def keep(row: Row) -> None:
-        rows.append(row)
-        print("  ".join(f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}"
-                        for key, value in row.items()), flush=True)  # fmt: skip
-        chosen.out.write_text(json.dumps({"about": about, "rows": rows}, indent=1) + "\n", encoding="utf-8")
-        cp.get_default_memory_pool().free_all_blocks()
+    def each(work: Callable[..., Row], *arguments: tuple[Any, ...]) -> list[Row]:
+        rows = []
+        for given in arguments:
+            rows.append(work(*given))
+            cp.get_default_memory_pool().free_all_blocks()
+        return rows
 
-    if COMPILED:
-        for row in agreement(1000):
-            keep(row)
-    for p in map(int, chosen.sizes.split(",")):
-        keep(by_part(p, chosen.repeats, bandwidth))
-    for p in map(int, filter(None, chosen.rfd.split(","))):
-        keep(rule_rfd(p))
-    for p in map(int, filter(None, chosen.learn.split(","))):
-        keep(whole(p))
-    keep(beam(2000, 8))
-    keep(oracle(2000))
+    parts: dict[str, Callable[[], list[Row]]] = {
+        "agreement": lambda: agreement(1000) if COMPILED else [],
+        "eliminations": lambda: each(by_part, *((p, chosen.repeats, bandwidth) for p in sizes)),
+        "learn": lambda: [alone(whole, *_size_and_kind(entry)) for entry in chosen.learn.split(",")],
+        "beams": lambda: beams(BEAMS, chosen.repeats),
+        "others": lambda: [*each(rule_rfd, *((int(p),) for p in chosen.rfd.split(","))), oracle(2000)],
+    }
+    for part in chosen.parts.split(","):
+        measured.keep(part, parts[part]())
+
+
+def _size_and_kind(entry: str) -> tuple[int, str]:
+    p, _, kind = entry.partition(":")
+    return int(p), kind or "defaults"
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ from devices import on_gpu
 from rfdag import datasets, graphs, metrics, simulate
 from rfdag.eliminate import OracleEngine
 from rfdag.eliminate.beams.counts import EngineStates, beam_search
-from rfdag.eliminate.beams.gpu import GpuBeam
 from rfdag.errors import FileError, GraphError, OptionError
 from rfdag.evidence.independence import GraphIndependence
 from rfdag.evidence.local import SharedMoments
@@ -28,7 +27,6 @@ from rfdag.graphs import cpdag
 from rfdag.graphs.sparse import entries_at
 from rfdag.knowledge import Knowledge
 from rfdag.knowledge.compliance import compliance
-from rfdag.knowledge.constraints import Constraints
 from rfdag.knowledge.orientation import oriented_class
 from rfdag.orders.parents import induced_dag
 from rfdag.orders.scores import ScoredOrder
@@ -562,30 +560,6 @@ def test_beams_of_any_engine_obey() -> None:
     assert demands.obeyed_by(found.orders[0])
     wide = beam_search(EngineStates(OracleEngine(dag)), 50, mu=0.5, constraints=demands)
     assert all(demands.obeyed_by(order) for order in wide.orders)
-
-
-class StandIn(GpuBeam):
-    """A beam of width 1 whose states are those of another engine: no device is needed to see who chooses."""
-
-    def __init__(self, engine: OracleEngine, demands: Constraints) -> None:
-        self._width, self._mu, self._constraints = 1, 0.5, demands
-        self._states = EngineStates(engine)
-
-    variables = property(lambda self: self._states.variables)
-
-    def costs(self) -> tuple[np.ndarray, np.ndarray]:
-        return self._states.costs()
-
-    def extend(self, states: np.ndarray, positions: np.ndarray) -> None:
-        self._states.extend(states, positions)
-
-
-def test_a_single_state_on_a_gpu_obeys_as_the_host_says() -> None:
-    dag = random_dag(np.random.default_rng(7), 6)
-    demands = Knowledge(tiers=[[5, 3], [0, 1], [4]]).constraints(range(6))
-    found = StandIn(OracleEngine(dag), demands).search()
-    assert demands.obeyed_by(found.orders[0])
-    assert sorted(found.orders[0]) == list(range(6))
 
 
 @on_gpu

@@ -14,6 +14,8 @@ from importlib import import_module
 from pkgutil import walk_packages
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 import rfdag
@@ -21,7 +23,10 @@ from rfdag.eliminate import RULES, Tolerance
 from rfdag.eliminate.engines.sparse import ListEngine, SparseEngine
 from rfdag.eliminate.engines.sparse_oracle import SparseOracleEngine
 from rfdag.errors import NumericalWarning
+from rfdag.evidence.moments import Moments
 from rfdag.methods.catalogue import BUILT_IN
+from rfdag.orders.candidates import Candidates
+from rfdag.orders.scores import ScoredOrder
 from rfdag.runtime.compilation import KERNELS, counting
 from rfdag.simulate import linear_sem, random_dag, sample
 
@@ -46,7 +51,9 @@ def runs() -> dict[str, Run]:
         "rfd, a DAG, tests": partial(_learn, dag, "rfd", input="dag", test="d-separation"),
         "soft, rows, beams and a proof": partial(_learn, loose, "soft", beam=2, exact=True),
         "soft, rows of a dense graph": partial(_learn, close, "soft", beam=2),
+        "soft, rows, clusters": partial(_learn, rows, "soft", clusters=True),
         "soft, ranks": partial(_learn, rows, "soft", correlation="kendall"),
+        "an order, few candidates": partial(_among_few, rows),
         "a sparse DAG, again": partial(_repeat, SparseOracleEngine(thin_dag)),
         "a sparse matrix, again": partial(_repeat, SparseEngine(thin, Tolerance())),
     }
@@ -54,6 +61,13 @@ def runs() -> dict[str, Run]:
 
 def _learn(*data: Any, **options: Any) -> None:
     rfdag.learn(*data, **options, progress=False).cpdag  # noqa: B018
+
+
+def _among_few(rows: NDArray[np.float64]) -> None:
+    """Choose parents as over many columns: each has few candidates, and a matrix of its own."""
+    columns = range(rows.shape[1])
+    next_to = Candidates.among(np.array([[abs(x - y) == 1 for x in columns] for y in columns]))
+    ScoredOrder(Moments.from_data(rows).local(), np.array(columns), candidates=next_to)
 
 
 def _repeat(engine: ListEngine) -> None:

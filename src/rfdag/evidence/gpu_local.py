@@ -36,7 +36,9 @@ class DeviceCorrelations:
     """
 
     def __init__(self, factor: Any, n_samples: int) -> None:
-        self._correlation = factor.T @ factor
+        products = factor.T @ factor
+        # Products on a device are not symmetric to the last digit, and ties would be decided by that.
+        self._correlation = (products + products.T) / 2
         cupy().fill_diagonal(self._correlation, 1.0)
         self.n_samples = n_samples
         self.which: Integers = np.zeros(self.size, np.int64)

@@ -122,7 +122,7 @@ class GpuBeam:
                 self._cp.cuda.get_current_stream().synchronize()
                 report(1 - (v / p) ** 3)
         found = int(self._found[0]) if p > 1 else 1
-        sources, removed = (self._cp.asnumpy(part)[: p - 1, :count].astype(np.int64) for part in self._history)
+        sources, removed = (self._cp.asnumpy(part)[: p - 1].astype(np.int64) for part in self._history)
         orders = orders_along(np.zeros(found, np.int64), list(zip(sources, removed, strict=True)))
         orders[:, 0] = p * (p - 1) // 2 - orders[:, 1:].sum(axis=1)
         report(1.0)
@@ -141,7 +141,7 @@ class GpuBeam:
              self._variable_keys, waiting, np.int32(self._p), self._spent, self._key, *offers),
         )  # fmt: skip
         chosen = (self._sources, self._slots)
-        if following <= MOST_CHOSEN:
+        if max(count, following) <= MOST_CHOSEN:
             self._kernels.choose_few(
                 (1,), (1024,),
                 (*offers, *size, np.int32(count), np.int32(following), self._spent, self._paid, SHARPNESS, *chosen,

@@ -4,6 +4,10 @@
 // where there is nothing to remove; entry e * ld + i of `keys` tells the set that is removed then.
 
 #define NEVER 1e300
+#define NOWHERE 0x7fffffffffffffffLL
+
+// Parts of rows of which the smallest value is known: one for each warp of a block, or each state.
+#define MOST_PARTS (MOST_CHOSEN > 32 ? MOST_CHOSEN : 32)
 
 // Offers all continuations of each state. One block per state. With `waiting`, a variable that others must follow, which
 // are still there, cannot be removed.
@@ -28,73 +32,89 @@ extern "C" __global__ void __launch_bounds__(1024) offer(
     }
 }
 
-// The smallest value of a block, and its place; the first one in case of ties.
-__device__ void least_of_block(double* value, int64* place) {
-    __shared__ double least[32];
-    __shared__ int64 where[32];
-    int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    for (int round = 0; round < 2; round++) {
-        for (int step = 16; step; step >>= 1) {
-            double other = __shfl_xor_sync(0xffffffffu, *value, step);
-            int64 at = __shfl_xor_sync(0xffffffffu, *place, step);
-            if (other < *value || (other == *value && at < *place)) {
-                *value = other;
-                *place = at;
-            }
+// The smallest value of a warp, and its place; the first one in case of ties. All lanes learn them.
+__device__ void least_of_warp(double* value, int64* place) {
+    for (int step = 16; step; step >>= 1) {
+        double other = __shfl_xor_sync(0xffffffffu, *value, step);
+        int64 at = __shfl_xor_sync(0xffffffffu, *place, step);
+        if (other < *value || (other == *value && at < *place)) {
+            *value = other;
+            *place = at;
         }
-        if (round == 0) {
-            __syncthreads();
-            if (lane == 0) {
-                least[warp] = *value;
-                where[warp] = *place;
-            }
-            __syncthreads();
-            bool there = lane < (blockDim.x >> 5);
-            *value = there ? least[lane] : NEVER;
-            *place = there ? where[lane] : 0x7fffffffffffffffLL;
+    }
+}
+
+// Stores the smallest value of a part of a row, and its place. One warp.
+__device__ void find_head(const double* values, int64 first, int64 end, double* head, int64* where) {
+    int lane = threadIdx.x & 31;
+    double best = NEVER;
+    int64 at = NOWHERE;
+    for (int64 i = first + lane; i < end; i += 32) {
+        double value = values[i];
+        if (value < best) {
+            best = value;
+            at = i;
         }
+    }
+    least_of_warp(&best, &at);
+    if (lane == 0) {
+        *head = best;
+        *where = at;
     }
 }
 
 // Chooses the continuations of a narrow beam: the `width` smallest values with different keys, one after the other, the
 // first one in case of ties. Of those with equal keys and values no larger than the last, the one with the smallest cost
-// so far is followed. Where there are fewer, the last one is repeated; their number is stored. One block; chosen values
-// are replaced by NEVER.
+// so far is followed. Where there are fewer, the last one is repeated; their number is stored. One block, up to MOST_CHOSEN
+// states; chosen values are replaced by NEVER. Each row is in parts, and the smallest value left in each part is known.
 extern "C" __global__ void __launch_bounds__(1024) choose_few(
     double* values, const uint64* keys, int64 ld, int m, int count, int width, const double* spent,
     const double* paid, double sharpness, int* sources, int* slots, int* found) {
     __shared__ uint64 taken[MOST_CHOSEN];
-    __shared__ double cost[MOST_CHOSEN];
+    __shared__ double cost[MOST_CHOSEN], heads[MOST_PARTS];
+    __shared__ int64 where[MOST_PARTS];
+    int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+    int parts = max(1, warps / count), length = (m + parts - 1) / parts;
+    for (int h = warp; h < count * parts; h += warps) {
+        int64 row = (h / parts) * ld;
+        int first = (h % parts) * length;
+        find_head(values, row + first, row + min(first + length, m), heads + h, where + h);
+    }
+    __syncthreads();
     int chosen = 0;
     double last = NEVER;
     while (true) {
         double best = NEVER;
-        int64 at = 0x7fffffffffffffffLL;
-        for (int e = 0; e < count; e++)
-            for (int i = threadIdx.x; i < m; i += blockDim.x) {
-                double value = values[e * ld + i];
-                if (value < best) {
-                    best = value;
-                    at = e * ld + i;
-                }
+        int64 at = NOWHERE;
+        for (int h = lane; h < count * parts; h += 32)
+            if (heads[h] < best || (heads[h] == best && where[h] < at)) {
+                best = heads[h];
+                at = where[h];
             }
-        least_of_block(&best, &at);
+        least_of_warp(&best, &at);
         if (!(best < NEVER) || (chosen == width && best > last)) break;
-        int e = (int)(at / ld), i = (int)(at % ld);
+        int e = (int)(at / ld), i = (int)(at - e * ld), part = i / length;
         uint64 key = keys[at];
         double now = spent[e] + paid[at];
-        int same = 0;
-        while (same < chosen && taken[same] != key) same++;
+        int same = chosen;
+        for (int first = 0; first < chosen; first += 32) {
+            unsigned equal = __ballot_sync(0xffffffffu, first + lane < chosen && taken[first + lane] == key);
+            if (equal) same = first + __ffs(equal) - 1;
+        }
         bool fresh = same == chosen && chosen < width, cheaper = same < chosen && now + 1.0 / sharpness < cost[same];
         __syncthreads();
-        if (threadIdx.x == 0) {
-            values[at] = NEVER;
-            if (fresh || cheaper) {
-                taken[same] = key;
-                cost[same] = now;
-                sources[same] = e;
-                slots[same] = i;
-            }
+        if (threadIdx.x == 0 && (fresh || cheaper)) {
+            taken[same] = key;
+            cost[same] = now;
+            sources[same] = e;
+            slots[same] = i;
+        }
+        if (warp == (e * parts + part) % warps) {
+            if (lane == 0) values[at] = NEVER;
+            __syncwarp();
+            int64 row = e * ld;
+            int first = part * length;
+            find_head(values, row + first, row + min(first + length, m), heads + e * parts + part, where + e * parts + part);
         }
         if (fresh) {
             chosen++;
