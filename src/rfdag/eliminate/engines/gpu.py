@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.eliminate.engines.dense import DRIFT, Floats, Pairs
-from rfdag.eliminate.engines.engine import Integers, LostPrecision, Removal
+from rfdag.eliminate.engines.dense_state import DenseState, Floats, Pairs
+from rfdag.eliminate.engines.engine import Integers
 from rfdag.eliminate.thresholds import Threshold
 from rfdag.runtime.device import blocks, cupy, kernels, with_shared
 
@@ -28,11 +28,10 @@ def bytes_of_engine(p: int) -> float:
     return (8.0 + 4.0 + 8.0 / BLOCK) * p * (p + BLOCK) + 64.0 * p
 
 
-class GpuEngine:
-    """The state of a Gaussian elimination on a GPU: the matrix K of partial correlations given all the rest.
+class GpuEngine(DenseState):
+    """The elimination on a GPU, by CUDA kernels; see `DenseState`. ``partial`` may be on the device already."""
 
-    Parameters are those of `DenseEngine` without ``threads``; ``partial`` may be on the device already.
-    """
+    BLOCK = BLOCK
 
     def __init__(
         self,
@@ -45,26 +44,12 @@ class GpuEngine:
     ) -> None:
         self._cp = cupy()
         self._kernels = kernels("dense")
-        v = len(partial)
-        self._ld = -(-v // BLOCK) * BLOCK
-        self._K = self._cp.zeros((v, self._ld))
-        self._K[:, :v] = self._cp.asarray(partial)
-        self._size = v
-        self._variables = np.arange(v)
-        self._threshold = threshold
-        self._pairs = pairs
-        self._recompute = recompute
-        self.settled = settled
-        self._removals: Integers | None = None
-        self._drift = 0.0
-        self._margin = np.inf
-        self._allocate()
-        self._scan()
+        super().__init__(partial, threshold, pairs=pairs, recompute=recompute, settled=settled)
 
     @property
-    def remaining(self) -> Integers:
-        """The variables not yet removed, one per position."""
-        return self._variables[: self._size]
+    def _ld(self) -> int:
+        """The length of a row of K."""
+        return int(self._K.shape[1])
 
     @property
     def partial(self) -> Floats:
@@ -104,36 +89,29 @@ class GpuEngine:
         )
         return self._fetch(counts)
 
-    def remove(self, position: int, *, with_edges: bool = False) -> Removal:
-        """Marginalise the variable at ``position`` by one rank-one step."""
-        tau, tau_after = self._thresholds()
-        variable, margin = int(self._variables[position]), self._margin
-        near = np.abs(self._fetch(self._K[position])) > tau
-        near[position] = False
-        parents = self.remaining[near]
-        removed, filled = self._changes(position) if with_edges else (None, None)
-        scores = self._neighbour_scores(position) if self._pairs == "neighbours" else None
-        removal, fill = self._marginalise(position, tau, tau_after)
-        if scores is not None:
-            removal, fill = (int(score[position]) for score in scores)
-        if self._drift > DRIFT and self._recompute is not None and self._size > 1:
-            self._take(self._recompute(self.remaining))
-        return Removal(variable, parents, removal, fill, tau, margin, removed, filled)
+    def _zeros(self, rows: int, columns: int) -> Any:
+        return self._cp.zeros((rows, columns))
 
-    def copy(self) -> Self:
-        """Return an independent engine over the same remaining variables."""
-        twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
-        v = self._size
-        twin._ld = -(-v // BLOCK) * BLOCK
-        twin._K = self._K[:v, : twin._ld].copy()
-        twin._variables = self._variables[:v].copy()
-        twin._allocate()
+    def _write(self, partial: Any) -> None:
+        self._K[: self._size, : self._size] = self._cp.asarray(partial)
+
+    def _row(self, position: int) -> Floats:
+        row: Floats = self._fetch(self._K[position])
+        return row
+
+    def _copy_counts(self, twin: Self) -> None:
         twin._scan()
-        return twin
+
+    def _count_and_marginalise(
+        self, position: int, removed: Integers | None, filled: Integers | None, degree: int
+    ) -> tuple[int, int]:
+        if self._pairs == "all":
+            return self._marginalise(position)
+        removal, fill = (int(score[position]) for score in self._neighbour_scores(position))
+        self._marginalise(position)
+        return removal, fill
 
     def _allocate(self) -> None:
-        """Allocate what is kept besides K: degrees, the edge list, the largest |K| per row and block."""
         cp, v = self._cp, self._size
         room = max(1, v * (v - 1) // 2)
         self._degrees = cp.zeros(v, np.int64)
@@ -152,10 +130,10 @@ class GpuEngine:
             )  # fmt: skip
         self._read(tally)
 
-    def _marginalise(self, position: int, tau: float, tau_after: float) -> tuple[int, int]:
+    def _marginalise(self, position: int) -> tuple[int, int]:
         """Remove a variable; return how many edges among the others were removed and added."""
         v = self._size
-        gone = int(self._variables[position])
+        tau, tau_after = self._thresholds()
         tally = self._new_tally()
         size = (self._K, np.int32(self._ld), np.int32(v), np.int32(position), self._a, self._u)
         self._kernels.take((blocks(v, THREADS),), (THREADS,), (*size, tally))
@@ -164,36 +142,12 @@ class GpuEngine:
                 (v - 1,), (THREADS,),
                 (*size, tau, tau_after, self._degrees, self._peaks, self._edges_i, self._edges_j, tally),
             )  # fmt: skip
-        self._variables[position] = self._variables[v - 1]
-        self._size = v - 1
-        self._removals = None
         found = self._read(tally)
-        if found[SPOILT] != NOTHING_SPOILT:
-            self._recover(gone, int(self._variables[int(found[SPOILT])]))
-        else:
-            self._drift += np.finfo(float).eps / float(found[LEAST : LEAST + 1].view(np.float64)[0])
+        spoilt = -1 if found[SPOILT] == NOTHING_SPOILT else int(found[SPOILT])
+        self._leave(position, spoilt, float(found[LEAST : LEAST + 1].view(np.float64)[0]))
         return int(found[REMOVED]), int(found[FILLED])
 
-    def _take(self, fresh: Any) -> None:
-        v = self._size
-        self._K[:v, :v] = self._cp.asarray(fresh)
-        self._drift = 0.0
-        self._scan()
-
-    def _recover(self, gone: int, spoilt: int) -> None:
-        """Recompute K from the data after a step that made it invalid; raise if that does not help."""
-        if self._size == 1:
-            fresh = np.ones((1, 1))
-        elif self._recompute is None:
-            raise LostPrecision(gone, spoilt)
-        else:
-            fresh = self._recompute(self.remaining)
-        if not (np.abs(fresh) <= 1).all():
-            raise LostPrecision(gone, spoilt)
-        self._take(fresh)
-
     def _changes(self, position: int) -> tuple[Integers, Integers]:
-        """Return the edges that removing the variable removes and fills, as pairs of variables."""
         v = self._size
         marks = self._cp.empty((v, v), np.uint8)
         self._kernels.mark_changes(
@@ -224,10 +178,6 @@ class GpuEngine:
             shared_mem=4 * v,
         )  # fmt: skip
         return self._fetch(removals), self._fetch(fills)
-
-    def _thresholds(self) -> tuple[float, float]:
-        """Return the threshold for the current number of variables, and for one less."""
-        return self._threshold(self._size), self._threshold(max(self._size - 1, 1))
 
     def _new_tally(self) -> Any:
         start = np.zeros(6, np.uint64)

@@ -1,0 +1,179 @@
+"""What dense engines keep track of on every device: the variables left, the threshold, how exact the matrix is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfdag.eliminate.engines.engine import Integers, LostPrecision, Removal
+from rfdag.eliminate.thresholds import Threshold
+
+Floats = NDArray[np.float64]
+Pairs = Literal["all", "neighbours"]
+
+DRIFT = 1e-11
+"""Accumulated rounding error after which K is recomputed: each step adds eps / (1 − K²) for its strongest pair."""
+
+
+class DenseState(ABC):
+    """The state of a Gaussian elimination: the matrix K of partial correlations given all the rest.
+
+    K has a unit diagonal and does not depend on the columns' scales. A removal is a rank-one update in O(v²):
+    Appendix A of the paper, on the normalised matrix. Where K is, and what works on it, is known to each device.
+
+    Parameters
+    ----------
+    partial
+        The matrix K over all variables.
+    threshold
+        Which |K_ij| is an edge: `FisherZ` for data, `Tolerance` for an exact matrix.
+    pairs
+        "all" counts removed and fill edges among all pairs, the paper's definition; "neighbours" among
+        pairs of neighbours of the candidate, equal in the population (Proposition 1), less noisy on data.
+    recompute
+        Returns K over the given variables, computed from the data. Called when rounding errors have made K invalid, or
+        may have become too large.
+    settled
+        Distances to the threshold below this may be due to rounding.
+    """
+
+    BLOCK: int
+    """Columns of K that are bounded together; rows of K are as many such blocks long as are needed."""
+
+    _K: Any
+
+    def __init__(
+        self,
+        partial: Any,
+        threshold: Threshold,
+        *,
+        pairs: Pairs = "all",
+        recompute: Callable[[Integers], Floats] | None = None,
+        settled: float = 1e-10,
+    ) -> None:
+        v = len(partial)
+        self._K = self._zeros(v, self._room(v))
+        self._size = v
+        self._write(partial)
+        self._variables = np.arange(v)
+        self._threshold = threshold
+        self._pairs = pairs
+        self._recompute = recompute
+        self.settled = settled
+        self._removals: Integers | None = None
+        self._edge_count = 0
+        self._drift = 0.0
+        self._margin = np.inf
+        self._allocate()
+        self._scan()
+
+    @property
+    def remaining(self) -> Integers:
+        """The variables not yet removed, one per position."""
+        return self._variables[: self._size]
+
+    def remove(self, position: int, *, with_edges: bool = False) -> Removal:
+        """Marginalise the variable at ``position`` by one rank-one step."""
+        tau, _ = self._thresholds()
+        variable, margin = int(self._variables[position]), self._margin
+        near = np.abs(self._row(position)) > tau
+        near[position] = False
+        parents = self.remaining[near]
+        removed, filled = self._changes(position) if with_edges else (None, None)
+        removal, fill = self._count_and_marginalise(position, removed, filled, len(parents))
+        if self._drift > DRIFT and self._recompute is not None and self._size > 1:
+            # The rounding errors of the steps so far may have added up.
+            self._take(self._recompute(self.remaining))
+        return Removal(variable, parents, removal, fill, tau, margin, removed, filled)
+
+    def copy(self) -> Self:
+        """Return an independent engine over the same remaining variables."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        v = self._size
+        twin._K = self._K[:v, : self._room(v)].copy()
+        twin._variables = self._variables[:v].copy()
+        twin._allocate()
+        self._copy_counts(twin)
+        return twin
+
+    def _room(self, v: int) -> int:
+        """Return the length of a row of K over v variables."""
+        return -(-v // self.BLOCK) * self.BLOCK
+
+    def _thresholds(self) -> tuple[float, float]:
+        """Return the threshold for the current number of variables, and for one less."""
+        return self._threshold(self._size), self._threshold(max(self._size - 1, 1))
+
+    def _leave(self, position: int, spoilt: int, least: float) -> None:
+        """Take note that a variable is gone; ``spoilt`` is where K has become invalid, negative if nowhere.
+
+        ``least`` is the smallest 1 − K² by which the step has divided.
+        """
+        gone = int(self._variables[position])
+        self._variables[position] = self._variables[self._size - 1]
+        self._size -= 1
+        self._removals = None
+        if spoilt >= 0:
+            self._recover(gone, int(self._variables[spoilt]))
+        else:
+            self._drift += np.finfo(float).eps / least
+
+    def _take(self, fresh: Floats) -> None:
+        """Go on with a recomputed K."""
+        self._write(fresh)
+        self._drift = 0.0
+        self._scan()
+
+    def _recover(self, gone: int, spoilt: int) -> None:
+        """Recompute K from the data after a step that made it invalid; raise if that does not help."""
+        if self._size == 1:
+            fresh = np.ones((1, 1))
+        elif self._recompute is None:
+            raise LostPrecision(gone, spoilt)
+        else:
+            fresh = self._recompute(self.remaining)
+        if not (np.abs(fresh) <= 1).all():
+            raise LostPrecision(gone, spoilt)
+        self._take(fresh)
+
+    @abstractmethod
+    def _zeros(self, rows: int, columns: int) -> Any:
+        """Return a matrix of zeros where K is kept."""
+
+    @abstractmethod
+    def _write(self, partial: Any) -> None:
+        """Store K over the remaining variables."""
+
+    @abstractmethod
+    def _row(self, position: int) -> Floats:
+        """Return the row of K of a remaining variable."""
+
+    @abstractmethod
+    def _allocate(self) -> None:
+        """Allocate what is kept besides K: degrees, the edge list, the largest |K| per row and block."""
+
+    @abstractmethod
+    def _scan(self) -> None:
+        """Compute what is kept besides K."""
+
+    @abstractmethod
+    def _copy_counts(self, twin: Self) -> None:
+        """Give a copy, whose room is allocated, what is kept besides K."""
+
+    @abstractmethod
+    def _changes(self, position: int) -> tuple[Integers, Integers]:
+        """Return the edges that removing the variable removes and fills, as pairs of variables."""
+
+    @abstractmethod
+    def _count_and_marginalise(
+        self, position: int, removed: Integers | None, filled: Integers | None, degree: int
+    ) -> tuple[int, int]:
+        """Remove a variable; return how many edges among the others were removed and filled.
+
+        ``removed`` and ``filled`` are these edges where they have been listed, ``degree`` its number of neighbours.
+        """
