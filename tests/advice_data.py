@@ -145,6 +145,16 @@ def impatient(monkeypatch: Any) -> None:
     monkeypatch.setattr(Clime, "seconds", lambda self, columns, threads, *, removals=False: 1e6 * (columns > 2))
 
 
+def slow(monkeypatch: Any) -> None:
+    """Let every run be expected to take 25 minutes for each column."""
+    from rfdag.methods import preflight
+
+    def estimate(rows: int, columns: int, *rest: Any) -> preflight.Estimate:
+        return preflight.Estimate((preflight.Part("beams", 0.0, 1500.0 * columns),))
+
+    monkeypatch.setattr(preflight, "estimate", estimate)
+
+
 def out_of_time(monkeypatch: Any) -> None:
     """Let a second pass whenever the time is asked for."""
     from itertools import count

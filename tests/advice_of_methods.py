@@ -27,6 +27,7 @@ from advice_data import (
     moments,
     not_converging,
     parquet,
+    slow,
     tests_of_rows,
 )
 
@@ -102,6 +103,14 @@ OF_METHODS = [
         {"precision": "clime"},
         ({"precision": "nodewise"}, {"columns": ["a", "b"]}),
         under=impatient,
+    ),
+    Case(
+        "methods/preflight.py",
+        "is expected to take",
+        ROWS,
+        {},
+        ({"time_limit": 3600}, {"columns": ["a", "b"]}),
+        under=slow,
     ),
     Case(
         "methods/settings.py",

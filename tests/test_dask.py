@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import time
+import warnings
 
 import dask
 import dask.array as da
 import dask.dataframe as dd
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
+from typer.testing import CliRunner
 
 import rfdag
-from rfdag.errors import DataError
+from rfdag.cli import app
+from rfdag.errors import DataError, TimeLimitError
 from rfdag.input import dask as partitions
+from rfdag.orders import tuning
 from rfdag.simulate import linear_sem, random_dag, sample
 
 NAMES = list("abcdef")
@@ -135,3 +141,70 @@ def test_a_cluster_without_workers_is_given_up(frame, monkeypatch):
         pytest.raises(DataError, match=r"Partitions 0, 1 of 2.* no workers"),
     ):
         rfdag.learn(dd.from_pandas(frame, npartitions=2))
+
+
+MANY = sample(linear_sem(random_dag(60, degree=3, rng=4), rng=5), 90, rng=6)
+
+
+def shrunk(moments, request):
+    """Return a precision matrix of few rows."""
+    size = len(moments.names)
+    return np.linalg.inv(0.7 * moments.correlation + 0.3 * np.eye(size))
+
+
+def shrunk_and_fatal(marker, moments, request):
+    """Return the same; kill the worker the first time."""
+    if not os.path.exists(marker):
+        with open(marker, "w"):
+            os.kill(os.getpid(), 9)
+    return shrunk(moments, request)
+
+
+def in_clusters(**options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return rfdag.learn(MANY, clusters=True, **options)
+
+
+def test_clusters_of_columns_are_searched_on_the_workers(cluster, monkeypatch):
+    monkeypatch.setattr(tuning, "CORE_OF_CLUSTER", 12)
+    monkeypatch.setattr(tuning, "HALO_OF_CLUSTER", 8)
+    known = {"tiers": [[0, 1, 2], [3, 4, 5]]}
+    shares = []
+    here = in_clusters(knowledge=known)
+    with Client(cluster) as client, joblib.parallel_config("dask"):
+        before = client.run(lambda dask_worker: dask_worker.state.executed_count)
+        there = in_clusters(knowledge=known, progress=shares.append)
+        after = client.run(lambda dask_worker: dask_worker.state.executed_count)
+    assert there.order == here.order
+    np.testing.assert_array_equal(there.dag, here.dag)
+    assert there.score == pytest.approx(here.score, abs=1e-9)
+    assert sum(after.values()) - sum(before.values()) >= len(here.attempts) / 3 > 1
+    assert any(0 < share < 1 for share in shares)
+
+
+def test_a_cluster_of_columns_whose_worker_dies_is_searched_again(cluster, monkeypatch, tmp_path):
+    monkeypatch.setattr(tuning, "CORE_OF_CLUSTER", 12)
+    monkeypatch.setattr(tuning, "HALO_OF_CLUSTER", 8)
+    marker = str(tmp_path / "died")
+    here = in_clusters(precision=shrunk)
+    with Client(cluster), joblib.parallel_config("dask"):
+        there = in_clusters(precision=functools.partial(shrunk_and_fatal, marker))
+    assert os.path.exists(marker)
+    assert there.order == here.order
+
+
+def test_a_time_limit_ends_clusters_on_workers(cluster, monkeypatch):
+    monkeypatch.setattr(tuning, "CORE_OF_CLUSTER", 12)
+    with Client(cluster), joblib.parallel_config("dask"), pytest.raises(TimeLimitError):
+        in_clusters(time_limit=1e-3)
+
+
+def test_the_command_says_if_the_cluster_was_not_used(cluster, frame, tmp_path):
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    done = CliRunner().invoke(app, ["learn", str(tmp_path / "rows.csv"), "--dask", cluster.scheduler_address])
+    assert done.exit_code == 0
+    assert "so the Dask cluster was not used" in " ".join(done.output.split())
+    lost = CliRunner().invoke(app, ["learn", str(tmp_path / "rows.csv"), "--dask", "tcp://127.0.0.1:9"])
+    assert lost.exit_code == 2
+    assert "No Dask scheduler answers" in lost.output

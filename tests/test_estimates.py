@@ -5,17 +5,20 @@ from __future__ import annotations
 import logging
 import math
 import tracemalloc
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import rfdag
 from rfdag import Gsp, Rfd, Soft
-from rfdag.errors import OptionError
+from rfdag.cli import app
+from rfdag.errors import LongRunWarning, OptionError
 from rfdag.methods import preflight as estimates
 from rfdag.methods.preflight import estimate
-from rfdag.methods.settings import Settings
+from rfdag.methods.settings import Running, Settings
 from rfdag.runtime import memory
 from rfdag.simulate import linear_sem, random_dag, sample
 
@@ -87,11 +90,35 @@ def test_a_long_run_is_announced_and_a_short_one_is_not(caplog):
     with caplog.at_level(logging.INFO, logger="rfdag"):
         check(100, 10)
         assert said == []
-        check(10**7, 3000)
+        with pytest.warns(LongRunWarning, match="Pass time_limit=3600"):
+            check(10**7, 3000)
     assert len(said) == 1
     assert "Expected: about" in said[0]
     assert "GB of memory" in said[0]
     assert said[0] in caplog.messages
+
+
+def test_a_run_of_hours_warns_and_says_what_takes_one(monkeypatch):
+    check = estimates.Preflight(Settings(), 1).check
+    monkeypatch.setattr(estimates, "require_clusters", lambda rows, columns: None)
+    with pytest.warns(
+        LongRunWarning, match=r"take about \d.*Pass time_limit=3600 .* about (\d+) take an hour"
+    ) as found:
+        check(500, 400_000)
+    most = int(str(found[0].message).split("about ")[-1].split()[0])
+    assert 3000 < estimate(500, most, Settings()).seconds < 3600 < estimate(500, 400_000, Settings()).seconds
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check(500, most)
+        estimates.Preflight(Settings(running=Running(time_limit=7200)), 1).check(500, 400_000)
+
+
+def test_the_program_says_so_in_its_own_spelling(tmp_path, monkeypatch):
+    monkeypatch.setattr(estimates.costs, "SECONDS_WORTH_WARNING", 1e-6)
+    np.savetxt(tmp_path / "rows.csv", np.random.default_rng(3).normal(size=(50, 4)), delimiter=",", header="a,b,c,d")
+    done = CliRunner().invoke(app, ["learn", str(tmp_path / "rows.csv")])
+    assert done.exit_code == 0
+    assert "Warning: The run is expected to take about 1 s. Pass --time-limit 3600" in " ".join(done.output.split())
 
 
 def test_what_cannot_fit_is_refused_before_any_work(monkeypatch):

@@ -20,6 +20,7 @@ __all__ = [
     "FileError",
     "GraphError",
     "IndependenceError",
+    "LongRunWarning",
     "MatrixError",
     "NumericalError",
     "NumericalWarning",
@@ -172,6 +173,10 @@ class NumericalWarning(UserWarning):
 
 class DataWarning(UserWarning):
     """The result is valid, but the data are not what the method takes them for."""
+
+
+class LongRunWarning(UserWarning):
+    """The run is expected to take more than an hour; it is issued before the run starts."""
 
 
 class EquivalenceWarning(UserWarning):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +15,7 @@ import rfdag
 from rfdag.commands.declared import RUNNING, DeclaredCommand, given_options
 from rfdag.commands.graph_files import GraphFile, dag_over, read_dag
 from rfdag.commands.output_files import Places, require_places, write_places
-from rfdag.commands.speech import JsonFlag, print_json, printable, spelling
+from rfdag.commands.speech import JsonFlag, note, print_json, printable, spelling, warn_in_words
 from rfdag.commands.standard_input import SOURCES
 from rfdag.errors import DataWarning, NumericalWarning, OptionError
 
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 MOST_DRAWN = 100_000
 """Edges up to which the files for drawing programs are written."""
+
+CLUSTERS = "clusters"
+"""The part of a run's timings that searches in clusters have."""
+
 FILES = ("result.json", "edges.csv", "order.txt", "graph.dot", "graph.graphml")
 """What `--out` writes."""
 
@@ -60,12 +65,21 @@ def learn(
     n_jobs: Annotated[
         int | None, typer.Option("--jobs", help="Threads; all cores unless given.", rich_help_panel=RUNNING)
     ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            help="Address of a Dask scheduler, to search clusters of columns on its workers.",
+            metavar="ADDRESS",
+            rich_help_panel=RUNNING,
+        ),
+    ] = None,
 ) -> None:
     """Learn the causal order and the DAG of the columns of a file."""
     from rfdag.commands.digest import tell
     from rfdag.commands.next_steps import next_steps
     from rfdag.commands.standard_input import on_disk
     from rfdag.report.rerun import Given
+    from rfdag.runtime.workers import Workers
 
     if truth is not None and report is None:
         raise OptionError("--truth is shown in a report; pass --report FILE with it.")
@@ -75,10 +89,12 @@ def learn(
     true = _looked_at_in_time(given)
     with on_disk(data) as paths:
         source = paths if len(paths) > 1 else paths[0]
-        with warnings.catch_warnings():
+        workers = nullcontext() if dask is None else Workers(dask=dask).ready()
+        with workers, warnings.catch_warnings():
             # The summary tells of them in its own words.
             warnings.simplefilter("ignore", NumericalWarning)
             warnings.simplefilter("ignore", DataWarning)
+            warn_in_words(ctx)
             result = rfdag.learn(
                 source,
                 knowledge=knowledge,
@@ -86,6 +102,8 @@ def learn(
                 progress=False if as_json else None,
                 **given_options(ctx),
             )
+        if dask is not None and CLUSTERS not in result.timings:
+            note("The search was not in clusters of columns, so the Dask cluster was not used.")
         page = None if report is None else _page(result, source, given, true, show=not as_json)
     files = _written(result, given, page)
     if as_json:

@@ -9,6 +9,7 @@ import json
 import os
 import shlex
 import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -18,7 +19,7 @@ from rich.console import Console
 from rich.markup import escape as _without_markup
 
 from rfdag.commands.declared import DeclaredCommand, Offered
-from rfdag.errors import Message, OptionError, RfdagError, as_argument
+from rfdag.errors import LongRunWarning, Message, OptionError, RfdagError, as_argument
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
@@ -54,6 +55,25 @@ def reported(command: Command) -> Command:
     others = [parameter for name, parameter in signature.parameters.items() if name not in wanted]
     run.__signature__ = signature.replace(parameters=[context, *others])  # type: ignore[attr-defined]
     return run  # type: ignore[return-value]
+
+
+def note(text: str) -> None:
+    """Print a remark to the terminal, beside what the command prints."""
+    Console(stderr=True, soft_wrap=True).print(escape(text), highlight=False)
+
+
+def warn_in_words(context: typer.Context) -> None:
+    """Let warnings about a run be printed as messages, as the command line spells them, until filters are restored."""
+
+    def show(message: Warning | str, *where: Any, **others: Any) -> None:
+        words = next((part for part in getattr(message, "args", ()) if isinstance(part, Message)), None)
+        text = str(message) if words is None else words.spelled(spelling(context))
+        Console(stderr=True, soft_wrap=True).print(
+            f"[bold yellow]Warning:[/bold yellow] {escape(text)}", highlight=False
+        )
+
+    warnings.simplefilter("always", LongRunWarning)
+    warnings.showwarning = show
 
 
 def _spoken(problem: Exception, context: typer.Context) -> str:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -21,40 +22,28 @@ from scipy.sparse import csr_array
 from rfdag.eliminate import Trace
 from rfdag.errors import Message
 from rfdag.evidence.local import correlations_of
-from rfdag.evidence.moments import Moments, sample_of
+from rfdag.evidence.moments import Moments
 from rfdag.graphs.sparse import acyclic_part, sparse_moral_graph, sparse_topological_order
+from rfdag.methods.cluster_task import ClusterTask, Learnt, learnt_on_workers
 from rfdag.methods.found import INTERRUPTED, Found, graph_of
 from rfdag.methods.run import Run
 from rfdag.orders import tuning
-from rfdag.orders.candidates import Candidates, Nearest, nearest
+from rfdag.orders.candidates import Candidates, Nearest, candidate_counts, nearest
 from rfdag.orders.clusters import Cluster, find_clusters
-from rfdag.orders.fitted import regressions_of
 from rfdag.orders.narrowing import reconsidered
-from rfdag.orders.portfolio import Attempt, search_orders
 from rfdag.orders.reinsertion import descend
 from rfdag.orders.scores import ScoredOrder
 from rfdag.precision.estimator import UsedEstimator
 from rfdag.runtime.deadline import Clock, OutOfTime
 from rfdag.runtime.progress import Progress
 from rfdag.runtime.threads import one_blas_thread
+from rfdag.runtime.workers import on_cluster
 from rfdag.wording import counted
 
 if TYPE_CHECKING:
     from rfdag.methods.soft import Soft
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class _Learnt:
-    """What one cluster gave: edges with an end in its core, with their gains; near columns by partial correlations."""
-
-    edges: Integers
-    gains: Floats
-    near: Integers
-    attempts: tuple[Attempt, ...]
-    operations: int
 
 
 def found_in_clusters(method: Soft, moments: Moments, run: Run) -> Found:
@@ -130,68 +119,47 @@ def _in_words(clusters: list[Cluster]) -> str:
     return f"{counted(len(clusters), 'cluster')} of up to {largest} columns"
 
 
-def _learn_all(method: Soft, moments: Moments, clusters: list[Cluster], run: Run) -> list[_Learnt]:
-    """Search the clusters, side by side on as many threads as there are."""
+def _learn_all(method: Soft, moments: Moments, clusters: list[Cluster], run: Run) -> list[Learnt]:
+    """Search the clusters, side by side: on the workers of a Dask cluster, or on as many threads as there are."""
+    rows, columns = moments.rows, len(moments.names)
+    gamma = method.starting_gamma(rows, columns, run.estimation) * math.log(columns)
+
+    def task(cluster: Cluster) -> ClusterTask:
+        part = replace(moments.arranged(cluster.variables), given=None, columns=(), notes=())
+        return ClusterTask(method, part, cluster, columns, gamma / math.log(len(cluster.variables)))
+
+    search = learnt_on_workers if on_cluster() else _learnt_on_threads
     report = run.stage("Learning clusters")
+    learnt: dict[int, Learnt] = {}
+    for number, found in search([partial(task, cluster) for cluster in clusters], run):
+        learnt[number] = found
+        report(len(learnt) / len(clusters))
+    return [learnt[number] for number in range(len(clusters))]
+
+
+def _learnt_on_threads(tasks: Sequence[Callable[[], ClusterTask]], run: Run) -> Iterator[tuple[int, Learnt]]:
+    """Search clusters on threads of this process; yield each one's number and what it gave."""
+
+    def learn(task: Callable[[], ClusterTask]) -> Learnt:
+        return task().learn(alone)
+
     stop = threading.Event()
     alone = replace(
         run, threads=1, limit=run.limit.unless(stop.is_set), deadline=run.limit, bar=Progress(False), clock=Clock()
     )
-
-    def learn(number: int) -> _Learnt:
-        return _learn_one(method, moments, clusters[number], alone)
-
-    learnt: dict[int, _Learnt] = {}
     with one_blas_thread(), ThreadPoolExecutor(run.threads) as pool:
-        waiting = {pool.submit(learn, number): number for number in range(len(clusters))}
+        waiting = {pool.submit(learn, task): number for number, task in enumerate(tasks)}
         try:
             for finished in as_completed(waiting):
-                learnt[waiting[finished]] = finished.result()
-                report(len(learnt) / len(clusters))
+                yield waiting[finished], finished.result()
         except BaseException:
             # Leaving the pool waits for its workers; let them end soon.
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return [learnt[number] for number in range(len(clusters))]
 
 
-def _learn_one(method: Soft, moments: Moments, cluster: Cluster, run: Run) -> _Learnt:
-    """Search one cluster as if it were all there is, at the price that an edge has among all columns."""
-    variables, core = cluster.variables, len(cluster.core)
-    rows, columns = moments.rows, len(moments.names)
-    gamma = method.starting_gamma(rows, columns, run.estimation) * math.log(columns) / math.log(len(variables))
-    part = replace(moments.arranged(variables), given=None)
-    constraints = None if run.knowledge is None else run.knowledge.among(part.names).constraints(part.names)
-    part, _ = sample_of(replace(run, constraints=constraints).estimated(part, method))
-    outcome = search_orders(
-        part.partial_correlations(),
-        part.local(),
-        worth=part.worth,
-        width=tuning.BEAM_OF_CLUSTER,
-        penalty=method.price,
-        gamma=gamma,
-        generator=run.tie_breaker(),
-        deadline=run.deadline,
-        limit=run.limit,
-        constraints=constraints,
-    )
-    fitted = regressions_of(outcome.best).partial_correlations
-    sources, targets = fitted.nonzero()
-    inside = (sources < core) | (targets < core)
-    edges = np.stack([variables[sources[inside]], variables[targets[inside]]])
-    gains = -rows * np.log1p(-np.minimum(fitted.data[inside] ** 2, 1 - 1e-15))
-    return _Learnt(edges, gains, _nearest_in(part, variables, core), outcome.attempts, outcome.operations)
-
-
-def _nearest_in(part: Moments, variables: Integers, core: int) -> Integers:
-    """Return pairs of a column of the core and one whose partial correlation with it is among the largest."""
-    partial = part.partial_correlations()
-    found = nearest(partial.__getitem__, len(partial), tuning.CANDIDATES_BY_PARTIAL_CORRELATION).variables[:core]
-    return np.stack([np.repeat(variables[:core], found.shape[1]), variables[found.ravel()]])
-
-
-def _joined(learnt: list[_Learnt], p: int) -> tuple[Integers, csr_array]:
+def _joined(learnt: list[Learnt], p: int) -> tuple[Integers, csr_array]:
     """Return an order, a source first, and the DAG of the edges of all clusters, the strongest first, without cycles.
 
     The gains of an edge that several clusters found add up.
@@ -208,9 +176,9 @@ def _joined(learnt: list[_Learnt], p: int) -> tuple[Integers, csr_array]:
     return sparse_topological_order(dag), dag
 
 
-def _candidates(learnt: list[_Learnt], close: Nearest, dag: csr_array) -> csr_array:
+def _candidates(learnt: list[Learnt], close: Nearest, dag: csr_array) -> csr_array:
     """Mark pairs that may be edges: Markov blankets, and the largest correlations and partial correlations."""
     near = np.concatenate([each.near for each in learnt], axis=1)
     by_partial = csr_array((np.ones(near.shape[1], bool), (near[0], near[1])), shape=dag.shape)
-    by_correlation = close.first(tuning.CANDIDATES_BY_CORRELATION)
+    by_correlation = close.first(candidate_counts(dag.shape[0])[0])
     return csr_array(sparse_moral_graph(dag) + by_partial + by_correlation)

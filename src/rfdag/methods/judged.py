@@ -137,17 +137,19 @@ class Judged(Method):
         """Return what the method finds; where it judges orders by BIC, whatever the arrangement of the columns.
 
         Ties, and what is tried first, then depend on the data alone: the columns are arranged by them, and what is
-        found is numbered back. Only an estimator of the user's own sees the columns as they were given.
+        found is numbered back. Only an estimator of the user's own sees all columns as they were given.
         """
         if not (self.by_bic_itself and self.by_bic) or not isinstance(evidence, Moments) or evidence.exact:
             return super().search(evidence, run, refining)
         places = evidence.places_by_data()
         constraints = None if run.constraints is None else run.constraints.arranged(places)
         arranged, refining = (replace(each, constraints=constraints) for each in (run, refining))
-        if run.estimation.own:
+        moments, rows = sample_of(evidence)
+        in_clusters = self.in_clusters(rows, len(moments.names), run.estimation, run.device)
+        if run.estimation.own and not in_clusters:
             moments = sample_of(run.estimated(evidence, self))[0].arranged(places)
             return self.found_in(moments, arranged, refining).arranged(places)
-        return self.search_arranged(evidence.arranged(places), arranged, refining).arranged(places)
+        return self.search_arranged(moments.arranged(places), arranged, refining).arranged(places)
 
     def search_arranged(self, evidence: Moments, run: Run, refining: Run) -> Found:
         """Return what the method finds in columns that are arranged by the data."""

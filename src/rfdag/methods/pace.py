@@ -87,14 +87,19 @@ def seconds_of_refinement(columns: int, orders: float) -> float:
     return on_this_machine(costs.SECONDS_PER_REFINED_ORDER * orders * float(columns) ** 2)
 
 
-def seconds_of_narrow_refinement(columns: int) -> float:
-    """Return how long the refinement takes in which each variable has a few candidates."""
-    return on_this_machine(costs.SECONDS_PER_NARROW_COLUMN * columns)
+def seconds_of_narrow_refinement(columns: int, rows: int | None = None) -> float:
+    """Return how long the refinement takes in which each variable has a few candidates.
+
+    All pairs are screened by a matrix of correlations, or by so many ``rows`` where there is none.
+    """
+    pair = costs.SECONDS_PER_SCREENED_PAIR if rows is None else rows * costs.SECONDS_PER_ROW_AND_SCREENED_PAIR
+    return on_this_machine(costs.SECONDS_PER_NARROW_COLUMN * columns + pair * float(columns) ** 2)
 
 
-def seconds_of_clusters(columns: int, threads: int) -> float:
-    """Return how long it takes to search all clusters of so many columns."""
-    return on_this_machine(costs.SECONDS_PER_CLUSTERED_COLUMN * columns / threads)
+def seconds_of_clusters(rows: int, columns: int, threads: int) -> float:
+    """Return how long it takes to find and to search all clusters of so many columns."""
+    compared = costs.SECONDS_PER_ROW_AND_COMPARED_PAIR * min(rows, columns) * float(columns) ** 2
+    return on_this_machine((costs.SECONDS_PER_CLUSTERED_COLUMN * columns + compared) / threads)
 
 
 def seconds_of_finishing(columns: int, *, replayed: bool, scored: bool) -> float:
@@ -110,7 +115,7 @@ READING, ESTIMATING, ELIMINATING = "Reading", "Estimating partial correlations",
 def until_order(method: Method, estimation: Estimation, rows: int, columns: int, threads: int) -> dict[str, float]:
     """Return how long each stage is expected to take until a method has a first order of data."""
     if method.in_clusters(rows, columns, estimation):
-        reading, searching = seconds_of_moments(rows, columns, threads), seconds_of_clusters(columns, threads)
+        reading, searching = seconds_of_moments(rows, columns, threads), seconds_of_clusters(rows, columns, threads)
         return {READING: reading, ESTIMATING: 0.0, ELIMINATING: searching}
     estimator = estimation.chosen(rows, columns, any_rows=method.any_rows)
     estimating = on_this_machine(estimator.seconds(columns, threads, removals=False))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from rfdag.eliminate.beams.gpu import bytes_of_states
 from rfdag.eliminate.engines.gpu import bytes_of_engine
-from rfdag.errors import OptionError, keyword
+from rfdag.errors import LongRunWarning, Message, OptionError, keyword
 from rfdag.evidence.gpu import bytes_of_moments
 from rfdag.methods.method import Method
 from rfdag.methods.pace import (
@@ -110,7 +111,7 @@ class Preflight:
         settings.method.require_rows(rows, columns, settings.estimation)
         if self._in_clusters(rows, columns):
             require_clusters(rows, columns)
-            self._announce(estimate(rows, columns, settings, self._threads))
+            self._announce(rows, columns)
             return
         self._require_patience(rows, columns)
         if settings.running.device != "cpu":
@@ -122,13 +123,30 @@ class Preflight:
         # A decomposition cannot be interrupted, so one that is bound to outlast the limit does not begin.
         if limit is not None and seconds_of_moments(rows, columns, self._threads) > limit:
             raise OutOfTime
-        self._announce(estimate(rows, columns, settings, self._threads))
+        self._announce(rows, columns)
 
-    def _announce(self, expected: Estimate) -> None:
-        """Say what to expect of a long run."""
+    def _announce(self, rows: int, columns: int) -> None:
+        """Say what to expect of a long run, and warn of one that takes hours."""
+        settings, threads = self._settings, self._threads
+        expected = estimate(rows, columns, settings, threads)
         if expected.seconds >= costs.SECONDS_WORTH_ANNOUNCING:
             logger.info(str(expected))
             self._say(str(expected))
+        running = settings.running
+        asked_for = running.time_limit is not None or running.search_for is not None
+        if expected.seconds < costs.SECONDS_WORTH_WARNING or asked_for or running.device != "cpu":
+            return
+        most = columns
+        while most > 1 and estimate(rows, most, settings, threads).seconds > costs.SECONDS_WORTH_WARNING:
+            most = int(0.95 * most)
+        warnings.warn(
+            Message(
+                f"The run is expected to take about {spoken(expected.seconds)}. Pass {keyword('time_limit', 3600)} for "
+                f"the best order found within an hour, or choose {keyword('columns', ...)}: about {most} take an hour."
+            ),
+            LongRunWarning,
+            stacklevel=2,
+        )
 
     def _require_patience(self, rows: int, columns: int) -> None:
         """Raise for an estimator that would take hours."""
@@ -218,15 +236,17 @@ def _estimate_of_clusters(rows: int, columns: int, settings: Settings, threads: 
     taken = bytes_of_clusters(rows, columns)
     parts = [
         Part("moments", 3 * 8.0 * min(rows, columns) * columns, seconds_of_moments(rows, columns, threads)),
-        Part("clusters", taken, seconds_of_clusters(columns, threads)),
-        Part("refinement", taken, seconds_of_narrow_refinement(columns)),
+        Part("clusters", taken, seconds_of_clusters(rows, columns, threads)),
+        Part("refinement", taken, seconds_of_narrow_refinement(columns, min(rows, columns))),
     ]
     return Estimate(_within(parts, settings))
 
 
 def bytes_of_clusters(rows: int, columns: int) -> float:
     """Return the memory of a run that begins in clusters: three factors of the rows, lists and their correlations."""
-    return 8.0 * columns * (3 * min(rows, columns) + costs.NUMBERS_PER_NARROW_COLUMN)
+    few = columns >= tuning.LEAST_P_FOR_FEWEST_CANDIDATES
+    numbers = costs.NUMBERS_PER_NARROWEST_COLUMN if few else costs.NUMBERS_PER_NARROW_COLUMN
+    return 8.0 * columns * (3 * min(rows, columns) + numbers)
 
 
 def clusters_fit(rows: int, columns: int) -> bool:

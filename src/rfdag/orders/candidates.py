@@ -187,9 +187,19 @@ def nearest(
     return found
 
 
+def candidate_counts(p: int) -> tuple[int, int]:
+    """Return how many candidates each of p variables has at first, by correlations and by partial correlations.
+
+    >>> candidate_counts(1000), candidate_counts(100_000)
+    ((16, 32), (8, 16))
+    """
+    half = 1 if p < tuning.LEAST_P_FOR_FEWEST_CANDIDATES else 2
+    return tuning.CANDIDATES_BY_CORRELATION // half, tuning.CANDIDATES_BY_PARTIAL_CORRELATION // half
+
+
 def strongest(correlations_of: Callable[[Integers], Any], partial: Any, threads: int = 1) -> csr_array:
     """Mark for each variable those with which its correlations, and its partial correlations, are largest."""
-    counts = tuning.CANDIDATES_BY_CORRELATION, tuning.CANDIDATES_BY_PARTIAL_CORRELATION
+    counts = candidate_counts(len(partial))
     marked = [
         nearest(rows_of, len(partial), count, threads=threads).first(count)
         for rows_of, count in zip((correlations_of, partial.__getitem__), counts, strict=True)

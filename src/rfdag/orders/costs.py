@@ -8,6 +8,9 @@ from __future__ import annotations
 SECONDS_WORTH_ANNOUNCING = 10.0
 """Expected seconds from which a run announces how long it will take. Not recorded."""
 
+SECONDS_WORTH_WARNING = 3600.0
+"""Expected seconds from which a run is warned of. As people plan their time."""
+
 ORDER_OF_PRODUCT = 384
 """Order of the two matrices whose product compares machines. Chosen to take milliseconds."""
 
@@ -79,10 +82,23 @@ MATRICES_OF_SCORED_ORDER = 14
 along the order (four), and of the correlation behind it. Counted."""
 
 SECONDS_PER_CLUSTERED_COLUMN = 8e-3
-"""Searching all clusters of columns: seconds for each column. Measured, 300 rows, degree 4."""
+"""Searching all clusters of columns: seconds for each column. Measured, p = 5000, n = 500, degree 4."""
 
-SECONDS_PER_NARROW_COLUMN = 7e-3
-"""Refinement with a few candidates for each variable: seconds for each variable. Measured."""
+SECONDS_PER_ROW_AND_COMPARED_PAIR = 3e-10
+"""Finding clusters, and columns that were overlooked in them: seconds per row and p². Measured, p = 20 000, n = 500."""
 
-NUMBERS_PER_NARROW_COLUMN = 20_000
-"""Doubles for each variable of a search with few candidates: correlations of about a hundred, twice; lists. Counted."""
+SECONDS_PER_NARROW_COLUMN = 1.4e-3
+"""Refinement with a few candidates for each variable: seconds for each variable. Measured, p = 5000 and 20 000."""
+
+SECONDS_PER_SCREENED_PAIR = 2e-7
+"""The same, its screenings of all pairs by a matrix of correlations: seconds per p². Measured, p = 10 000, degree 8."""
+
+SECONDS_PER_ROW_AND_SCREENED_PAIR = 3.7e-10
+"""The same without such a matrix, by the rows: seconds per row and p². Measured, p = 20 000, n = 500."""
+
+NUMBERS_PER_NARROW_COLUMN = 36_000
+"""Doubles for each variable of a search with few candidates: correlations of about a hundred, room for more, and lists.
+Measured, p = 20 000, n = 500."""
+
+NUMBERS_PER_NARROWEST_COLUMN = 18_000
+"""The same where there are half as many. Measured, p = 5000, n = 500."""

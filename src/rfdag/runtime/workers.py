@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,6 +35,19 @@ class Workers:
             return
         with _client(self.dask), parallel_config(backend="dask", n_jobs=jobs):
             yield
+
+
+def on_cluster() -> bool:
+    """Return whether joblib sends its tasks to a Dask cluster at present.
+
+    >>> on_cluster()
+    False
+    """
+    if "distributed" not in sys.modules:
+        return False
+    from joblib.parallel import get_active_backend
+
+    return type(get_active_backend()[0]).__name__ == "DaskDistributedBackend"
 
 
 @contextmanager
