@@ -46,6 +46,9 @@ WEIGHTS = LARGE_SETTINGS[0]
 LARGEST_ON_CPU = 2000
 """Columns up to which `learn` also runs on the CPU of the same machine."""
 
+LARGEST_TWICE = 10_000
+"""Columns up to which `learn` is called twice on the same data."""
+
 BEAMS = ((1000, 2000, 8), (1000, 2000, 64), (50, 500, 32_768))
 """Columns, rows and widths of the beams that are timed."""
 
@@ -149,20 +152,22 @@ def by_part(p: int, repeats: int, bandwidth: float) -> Row:
 
 
 def whole(p: int, kind: str) -> Row:
-    """Time `rfdag.learn` with its defaults, from rows to result, in a process that has learnt before.
+    """Time `rfdag.learn` with its defaults, from rows to result.
 
-    ``kind`` is "defaults", "beam 1" or "few rows"; what the first call takes longer than the second is loaded once.
+    ``kind`` is "defaults", "beam 1" or "few rows". What the first call takes longer than the second is the loading of
+    libraries and kernels, which happens once; up to `LARGEST_TWICE` columns the second call is on the same data.
     """
-    rows, options = (wide_rows(p) if kind == "few rows" else draw(p)), {"beam": 1} if kind == "beam 1" else {}
-    row: Row = {"what": "learn", "kind": kind, "p": p, "n": len(rows), "degree": 4 if kind == "few rows" else DEGREE}
-    small = wide_rows(1000) if kind == "few rows" else draw(1000, seed=2)
+    few = kind == "few rows"
+    rows, options = (wide_rows(p) if few else draw(p)), {"beam": 1} if kind == "beam 1" else {}
+    row: Row = {"what": "learn", "kind": kind, "p": p, "n": len(rows), "degree": 4 if few else DEGREE}
+    before = rows if p <= LARGEST_TWICE else wide_rows(2000) if few else draw(2000, seed=2)
     devices = ["cuda", "cpu"] if p <= LARGEST_ON_CPU and COMPILED else ["cuda"]
     results = {}
     for where in devices:
-        first, second = (learning(small, where, options)[0] for _ in range(2))
-        row[f"loading, {where}"] = first - second
+        first = learning(before, where, options)[0]
         cupy().get_default_memory_pool().free_all_blocks()
         row[f"seconds, {where}"], results[where] = learning(rows, where, options)
+        row[f"loading, {where}"] = first - row[f"seconds, {where}"] if before is rows else None
     found = results["cuda"]
     row |= {"timings": found.timings, "score": found.score, "peak memory": peak_memory()}
     if len(devices) > 1:

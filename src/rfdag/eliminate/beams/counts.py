@@ -21,7 +21,7 @@ from rfdag.knowledge.constraints import Constraints
 
 Floats = NDArray[np.float64]
 
-DIGITS = 9
+DIGITS = 6
 """Decimals to which costs are compared."""
 
 

@@ -35,8 +35,9 @@ from rfdag.runtime.compilation import kernel, part
 TILE = 32
 """Rows and columns of a matrix that are transposed together."""
 
-SHARPNESS = 1e9
-"""Costs are compared after rounding to multiples of the reciprocal of this."""
+SHARPNESS = 2.0**20
+"""Costs are compared after rounding to multiples of the reciprocal of this. Removals that have nothing to do with each
+other cost the same in either order; on a finer grid, with a thousand variables, rounding errors often told them apart."""
 
 LEFT, SLOTS, PENDING, COUNT, SIDE, BANK, DUE = range(7)
 """Entries of ``Beam.now``: variables left, slots of the bases, pending steps, number of states, which half of the
