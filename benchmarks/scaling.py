@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import scaling_dense
+import scaling_gpu
 import scaling_large
 from look import begin
 from report import RESULTS, ROOT
@@ -75,7 +76,7 @@ def sections(sources: dict[str, dict[str, Any]], folder: Path) -> list[Section]:
     if "wide" in sources:
         found.append(scaling_large.wide(sources["wide"], folder))
     if "gpu" in sources:
-        found.append(scaling_large.gpu(sources["gpu"], folder))
+        found.append(scaling_gpu.gpu(sources["gpu"], folder))
     if "streaming" in sources:
         found.append(scaling_large.streaming(sources["streaming"], folder))
     return [*found, scaling_large.memory(sources)]

@@ -1,4 +1,4 @@
-"""The sections of docs/scaling.md about problems too large for the dense engine or one CPU."""
+"""The sections of docs/scaling.md about problems too large for the dense engine, or for memory."""
 
 from __future__ import annotations
 
@@ -12,10 +12,6 @@ from scaling_text import NOTHING, Check, Section, at_most, measured, number, tab
 SPARSE_SECONDS = {100_000: 5.0, 1_000_000: 60.0}
 SPARSE_MEMORY = 8.0
 """Limits of time and memory, in seconds and gigabytes, for ordering oracle DAGs of these sizes."""
-
-GPU_SECONDS = {10_000: 3.0, 20_000: 12.0}
-GPU_WHOLE = 1.3
-"""Limit of time of an elimination on a GPU, in seconds, and its multiple with correlation and inverse."""
 
 STREAM_MEMORY = 1.0
 """Limit of memory for reading and summarising a Parquet file of any length, in gigabytes."""
@@ -107,89 +103,16 @@ def wide(content: dict[str, Any], folder: Path) -> Section:
 
 `rfdag.learn(X)` with its defaults where rows are few: [clusters](method.md#clusters) of columns, then refinement over
 all. Graphs have average degree 4 and are one connected component or nearly so; scale-free ones have hubs. The floor is
-one product of matrices, the correlations of all pairs. "whole" is the same search with `clusters=False`, "network"
-takes the pairs with clear correlations (false discovery rate 1 %) for edges; it has no directions. FLOP 0.3.0 stops
-with an error where there are fewer rows than columns. F1 is that of skeletons, SHD that of CPDAGs.
+one product of matrices, the correlations of all pairs. "whole" is the same search with `clusters=False`. What genomics
+uses has no directions: "network" takes the pairs with clear correlations (false discovery rate 1 %), "lasso" those of
+a graphical lasso, "forests" those that matter to random forests, one for each column (as GENIE3, Huynh-Thu et al.,
+2010). Of the latter two the strongest pairs are taken, as many as the graph has edges: with real data one cannot know.
+FLOP 0.3.0 stops with an error where there are fewer rows than columns. F1 is that of skeletons, SHD that of CPDAGs.
 
 ![Seconds and gigabytes against the number of columns](figures/scaling_wide.svg)
 
 {table(lines)}
 {measured(part)}"""
-    return Section(text, checks)
-
-
-OF_WHOLE_CALLS = """The whole call `learn(X, device="cuda", beam=1, refine=False, parents="threshold")` tries three
-settings of the cost (from 3000 variables on a single one), scores each by BIC and records the steps of the best
-elimination. The scores and the trace are computed on the host and take most of the time, so there is more to gain here
-than on the device."""
-
-
-def gpu(content: dict[str, Any], folder: Path) -> Section:
-    """Eliminate on a GPU."""
-    about, rows = content["about"], content["rows"]
-    by_part = sorted((row for row in rows if "ratio of lazy" in row), key=lambda row: row["p"])
-    checks: list[Check] = []
-    lines: list[Row] = []
-    for row in by_part:
-        line: Row = {name: row[name] for name in ("p", "n", "transfer", "moments", "inverse", "lazy", "exact")}
-        line["all, lazy"] = row["lazy, with moments and inverse"]
-        bound = GPU_SECONDS.get(row["p"])
-        if bound is not None:
-            alone = at_most(f"GPU, p = {number(row['p'])}, lazy", row["lazy"], bound, " s")
-            whole = at_most(f"GPU, p = {number(row['p'])}, with correlation and inverse", line["all, lazy"],
-                            round(GPU_WHOLE * bound, 3), " s")  # fmt: skip
-            checks += [alone, whole]
-            line["target: lazy, all"] = f"{alone.target}, {whole.target}"
-            line["met"] = "yes" if alone.met and whole.met else "**no**"
-        lines.append(line)
-    columns = {
-        "p": "p", "exact (s)": "exact", "exact floor (s)": "floor of exact", "exact / floor": "ratio of exact",
-        "steps per batch": "steps between scores", "lazy (s)": "lazy", "lazy floor (s)": "floor of lazy",
-        "lazy / floor": "ratio of lazy",
-    }  # fmt: skip
-    floors = [{title: row.get(name) for title, name in columns.items()} for row in by_part]
-    others = [
-        {"what": row["what"] if row.get("width", 1) == 1 else f"soft, lazy, B = {row['width']}", "p": row["p"],
-         "time (s)": row.get("seconds", row.get("lazy"))}
-        for row in rows
-        if row not in by_part and "same order" not in row and row["what"] != "learn"
-    ]  # fmt: skip
-    called = [
-        {"p": row["p"], "learn (s)": row["seconds"], "moments and inverse (s)": row["moments"] + row["precision"],
-         "elimination, scores and trace (s)": row["elimination"]}
-        for row in rows
-        if row["what"] == "learn"
-    ]  # fmt: skip
-    agreement = [
-        {"elimination": row["what"], "p": row["p"], "same order as the CPU": "yes" if row["same order"] else "**no**"}
-        for row in rows
-        if "same order" in row
-    ]
-    if by_part:
-        figures.gpu(by_part, GPU_SECONDS, folder)
-    same = f"Orders compared with those of the CPU, on the same data:\n\n{table(agreement)}\n" if agreement else ""
-    calls = f"{OF_WHOLE_CALLS}\n\n{table(called)}\n" if called else ""
-    rest = f"Other rules, elimination only:\n\n{table(others)}\n" if others else ""
-    bandwidth = number(about["copy bandwidth, TB/s"])
-    cuda = f"{about['cuda'] // 1000}.{about['cuda'] % 1000 // 10}"
-    tests = f" Tests on that machine: {about['tests']}." if "tests" in about else ""
-    text = f"""## GPU
-
-Times in seconds with `device="cuda"`, double precision, degree 8 and n = 2p, from rows on the host to an order, by
-part. "All" is correlation, inverse and lazy elimination; "moments" includes the transfer of the rows. Exact
-eliminations above p = 10 000, other rules and wider beams were run once; all other times are medians.
-
-Measured on {about["date"]}: {about["device"]}, CUDA {cuda}, CuPy {about["cupy"]}.{tests}
-
-![Seconds on a GPU against the number of variables](figures/scaling_gpu.svg)
-
-{table(lines)}
-The floor is the number of bytes moved divided by the bandwidth of a copy within the device, {bandwidth} TB/s in the
-same run. Each exact step reads and writes the remaining part of one triangle, 8p³/3 bytes in total; lazy scoring does
-so once per batch of steps, whose size is in the table.
-
-{table(floors)}
-{calls}{rest}{same}"""
     return Section(text, checks)
 
 

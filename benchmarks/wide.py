@@ -8,6 +8,9 @@ scale-free, with hubs of hundreds of neighbours), with weights ±[.25, 1] and un
     rfdag        `learn(X)` with its defaults
     whole        the same without clusters, up to --whole columns
     network      pairs whose correlation is clear (Fisher's z, false discovery rate .01): no directions, F1 only
+    lasso        the graphical lasso (scikit-learn), its penalty √(ln p / n); no directions
+    forests      as GENIE3 (Huynh-Thu et al., 2010): a random forest for each column, pairs by importance; of these and
+                 of the lasso's the strongest are taken, as many as the graph has edges, which only a simulation knows
 
 FLOP 0.3.0 stops with an error where there are fewer rows than columns.
 
@@ -19,6 +22,7 @@ matrix. Rows are kept in benchmarks/results/scaling_wide.json; benchmarks/scalin
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 import warnings
@@ -43,6 +47,9 @@ Floats = NDArray[np.float64]
 DEGREE = 4
 FALSE_DISCOVERIES = 0.01
 """Share of false pairs that a correlation network allows (Benjamini and Hochberg, 1995)."""
+
+TREES = 100
+"""Trees of each forest."""
 
 PRODUCT_AT_ONCE = 2000
 """Columns on one side of a product of the floor, so that it fits whatever p is."""
@@ -120,11 +127,56 @@ def by_network(p: int, n: int, kind: str, seed: int, graph: int) -> Row:
     return {"seconds": seconds, "floor": floor, "peak": peak_memory(), "before": before, "F1": f1, "SHD": None}
 
 
+def by_lasso(p: int, n: int, kind: str, seed: int, graph: int) -> Row:
+    """Take the strongest pairs of a sparse precision matrix for edges."""
+    from sklearn.covariance import graphical_lasso
+
+    true, rows = draw(p, n, kind, seed, graph)
+    floor, before = floor_of(rows), peak_memory()
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _, precision = graphical_lasso(np.corrcoef(rows.T), math.sqrt(math.log(p) / n), max_iter=20, tol=1e-2)
+    seconds = time.perf_counter() - start
+    scale = np.sqrt(np.diag(precision))
+    return _strongest(true, np.abs(precision) / scale / scale[:, None], seconds, floor, before)
+
+
+def by_forests(p: int, n: int, kind: str, seed: int, graph: int) -> Row:
+    """Take the pairs that matter most to forests, one for each column given all others, for edges."""
+    from sklearn.ensemble import RandomForestRegressor
+
+    true, rows = draw(p, n, kind, seed, graph)
+    floor, before = floor_of(rows), peak_memory()
+    start = time.perf_counter()
+    importance = np.zeros((p, p))
+    for y in range(p):
+        others = np.delete(np.arange(p), y)
+        forest = RandomForestRegressor(TREES, max_features="sqrt", n_jobs=-1, random_state=seed + 1)
+        importance[y, others] = forest.fit(rows[:, others], rows[:, y]).feature_importances_
+    seconds = time.perf_counter() - start
+    return _strongest(true, importance + importance.T, seconds, floor, before)
+
+
+def _strongest(true: csr_array, strength: Floats, seconds: float, floor: float, before: float) -> Row:
+    """Return how well the strongest pairs agree with the skeleton, where there are as many."""
+    p = true.shape[0]
+    i, j = np.triu_indices(p, 1)
+    chosen = np.argsort(-strength[i, j])[: true.nnz]
+    found = csr_array((np.ones(len(chosen)), (i[chosen], j[chosen])), shape=(p, p))
+    f1 = metrics.skeleton(true.toarray(), found.toarray()).f1
+    return {"seconds": seconds, "floor": floor, "peak": peak_memory(), "before": before, "F1": f1, "SHD": None}
+
+
+NETWORKS = {"network": by_network, "lasso": by_lasso, "forests": by_forests}
+"""Contenders that know no directions."""
+
+
 def measured(contender: str, size: tuple[int, int], options: argparse.Namespace, graph: int) -> Row:
     """Return what one contender gives on one graph."""
     drawn = (*size, options.kind, options.seed, graph)
-    if contender == "network":
-        return alone(by_network, *drawn)
+    if contender in NETWORKS:
+        return alone(NETWORKS[contender], *drawn)
     return alone(by_rfdag, *drawn, {} if contender == "rfdag" else {"clusters": False})
 
 
@@ -132,15 +184,16 @@ def main() -> None:
     """Measure and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="1000x300,2000x300,5000x500,20000x500")
-    parser.add_argument("--contenders", default="rfdag,whole,network")
+    parser.add_argument("--contenders", default="rfdag,whole,network,lasso,forests")
     parser.add_argument("--kind", choices=["random", "scale-free"], default="random")
     parser.add_argument("--graphs", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1000)
     parser.add_argument("--whole", type=int, default=2000, help="columns up to which the whole is searched")
+    parser.add_argument("--slow", type=int, default=1000, help="columns up to which lasso and forests run")
     parser.add_argument("--out", type=Path, default=RESULTS / "scaling_wide.json")
     options = parser.parse_args()
     kept = Kept(options.out)
-    most = {"whole": options.whole, "network": options.whole}
+    most = {"whole": options.whole, "network": options.whole, "lasso": options.slow, "forests": options.slow}
     sizes = [tuple(map(int, size.split("x"))) for size in options.sizes.split(",")]
     for p, n in sizes:
         runs: dict[str, list[Row]] = {}

@@ -37,7 +37,7 @@ TILE = 32
 
 SHARPNESS = 2.0**20
 """Costs are compared after rounding to multiples of the reciprocal of this. Removals that have nothing to do with each
-other cost the same in either order; on a finer grid, with a thousand variables, rounding errors often told them apart."""
+other cost the same in either order; on a grid of 1e−9, with a thousand variables, rounding errors told them apart."""
 
 LEFT, SLOTS, PENDING, COUNT, SIDE, BANK, DUE = range(7)
 """Entries of ``Beam.now``: variables left, slots of the bases, pending steps, number of states, which half of the
