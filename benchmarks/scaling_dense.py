@@ -16,16 +16,23 @@ FASTER = 0.1
 POWER = 3.0
 """Power of p with which elimination and refinement may grow."""
 
+GROWTH_SECONDS = {2000: 12.0, 5000: 90.0, 10_000: 480.0}
+"""Seconds that `learn` may take for so many variables of degree 8."""
+
+GROWTH_MEMORY = {10_000: 8.0}
+"""Gigabytes that it may take beside the rows themselves."""
+
 LOSS = -0.005
 """How much F1 automatic scores may lose compared with exact ones."""
 
 
 WHY_EXACT_IS_SLOW = """Exact scores miss their target, and a bound that skips candidates without losing exactness would
-not reach it. Each step has to update the matrix and to weigh what is left of it anew, several passes over memory that no bound saves.
-And the bounds are too loose: by Cauchy and Schwarz a removal changes D̃ of the median candidate by at most 17 at p =
-1000, where the median candidate is 31 above the best, so that 30 % of all candidates would have to be scored at every
-step, before the bound on R̃ − F̃ is added (`python benchmarks/rescoring_bound.py`). What really changes is far less: with
-the smallest bound there can be, one candidate in a thousand would do. That is why lazy scores are nearly as good."""
+not reach it. Each step has to update the matrix and to weigh what is left of it anew, several passes over memory that
+no bound saves. And the bounds are too loose: by Cauchy and Schwarz a removal changes D̃ of the median candidate by at
+most 17 at p = 1000, where the median candidate is 31 above the best, so that 30 % of all candidates would have to be
+scored at every step, before the bound on R̃ − F̃ is added (`python benchmarks/rescoring_bound.py`). What really changes
+is far less: with the smallest bound there can be, one candidate in a thousand would do. That is why lazy scores are
+nearly as good."""
 
 
 def floor(part: dict[str, Any], folder: Path) -> Section:
@@ -124,6 +131,12 @@ def growth(part: dict[str, Any], folder: Path) -> Section:
              "peak memory (GB)": row["peak memory (GB)"], "beyond data and libraries (p × p doubles)": beyond,
              "F1": f"{row['F1']:.4f}", "SHD": row["SHD"]}
         )  # fmt: skip
+        size = f"learn, p = {number(row['p'])}, n = {number(row['n'])}"
+        if row["p"] in GROWTH_SECONDS:
+            checks.append(at_most(size, row["learn (s)"], GROWTH_SECONDS[row["p"]], " s"))
+        if row["p"] in GROWTH_MEMORY:
+            beside = row["peak memory (GB)"] - 8e-9 * row["p"] * row["n"]
+            checks.append(at_most(f"{size}, beside the rows", beside, GROWTH_MEMORY[row["p"]], " GB"))
     fitted = ""
     if len(by_size) > 1:
         power = exponent([row["p"] for row in by_size], [row["elimination + refinement (s)"] for row in by_size])

@@ -93,11 +93,22 @@ def wide(content: dict[str, Any], folder: Path) -> Section:
             checks.append(Check(f"{size}: F1", f"≥ {WIDE_F1}", f"{row['F1']:.3f}", row["F1"] >= WIDE_F1))
     names = ("time (s)", "floor (s)", "time / floor", "elimination (s)", "refinement (s)", "peak memory (GB)")
     lines = [
-        {"graph": row["kind"], "p": row["p"], "n": row["n"], "program": row["contender"]}
+        {
+            "graph": row["kind"],
+            "p": row["p"],
+            "n": row["n"],
+            "program": f"{row['contender']}, interrupted" if row.get("interrupted") else row["contender"],
+        }
         | {name: NOTHING if row.get(name) is None else row[name] for name in names}
         | {"F1": f"{row['F1']:.4f}", "SHD": NOTHING if row["SHD"] is None else row["SHD"]}
         for row in rows
     ]
+    ended = [row for row in rows if row.get("interrupted")]
+    interrupted = "".join(
+        f"With {number(row['p'])} columns the run was interrupted by Ctrl-C in the refinement, while other work ran\n"
+        "on the machine, and returned its best DAG so far.\n"
+        for row in ended
+    )
     figures.wide([row for row in rows if row["contender"] == "rfdag"], folder)
     text = f"""## Few rows, many columns
 
@@ -108,7 +119,7 @@ uses has no directions: "network" takes the pairs with clear correlations (false
 a graphical lasso, "forests" those that matter to random forests, one for each column (as GENIE3, Huynh-Thu et al.,
 2010). Of the latter two the strongest pairs are taken, as many as the graph has edges: with real data one cannot know.
 FLOP 0.3.0 stops with an error where there are fewer rows than columns. F1 is that of skeletons, SHD that of CPDAGs.
-
+{interrupted}
 ![Seconds and gigabytes against the number of columns](figures/scaling_wide.svg)
 
 {table(lines)}
