@@ -424,4 +424,13 @@ OF_METHODS = [
         restated=("beam",),
         under=gpu(free=10),
     ),
+    Case(
+        "methods/preflight.py",
+        "A beam on a GPU",
+        ROWS,
+        {"device": "cuda", "beam": 70_000, "restarts": 0},
+        ({"device": "cpu"},),
+        restated=("beam",),
+        under=gpu(),
+    ),
 ]

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from rfdag.eliminate.beams.gpu import bytes_of_states
+from rfdag.eliminate.beams.gpu import MOST_STATES, bytes_of_states
 from rfdag.eliminate.engines.gpu import bytes_of_engine
 from rfdag.errors import LongRunWarning, Message, OptionError, keyword
 from rfdag.evidence.gpu import bytes_of_moments
@@ -116,6 +116,11 @@ class Preflight:
         self._require_patience(rows, columns)
         if settings.running.device != "cpu":
             width = settings.method.beam_width
+            if width > MOST_STATES:
+                raise OptionError(
+                    f"A beam on a GPU follows up to {MOST_STATES} states, and {keyword('beam', width)} asks for more. "
+                    f"Pass fewer, or {keyword('device', 'cpu')}."
+                )
             require_memory(columns, width, lambda p, width: bytes_on_device(settings.method, rows, p, width))
             return
         require_fit(columns, settings.method)

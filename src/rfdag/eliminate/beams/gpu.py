@@ -34,7 +34,7 @@ BLOCKS = 528
 
 STEPS_BETWEEN_REPORTS = 128
 
-WIDEST = 65_535
+MOST_STATES = 65_535
 """States of the widest beam: as many as CUDA starts blocks along a second axis."""
 
 
