@@ -110,6 +110,7 @@ OF_METHODS = [
         ROWS,
         {},
         ({"time_limit": 3600}, {"columns": ["a", "b"]}),
+        also=("methods/preflight.py:_announce",),
         under=slow,
     ),
     Case(

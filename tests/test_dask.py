@@ -21,7 +21,9 @@ import rfdag
 from rfdag.cli import app
 from rfdag.errors import DataError, TimeLimitError
 from rfdag.input import dask as partitions
+from rfdag.methods import clustered
 from rfdag.orders import tuning
+from rfdag.runtime.workers import on_cluster
 from rfdag.simulate import linear_sem, random_dag, sample
 
 NAMES = list("abcdef")
@@ -166,21 +168,36 @@ def in_clusters(**options):
         return rfdag.learn(MANY, clusters=True, **options)
 
 
+def not_here(tasks, run):
+    raise AssertionError("searched on threads of this process")
+
+
 def test_clusters_of_columns_are_searched_on_the_workers(cluster, monkeypatch):
     monkeypatch.setattr(tuning, "CORE_OF_CLUSTER", 12)
     monkeypatch.setattr(tuning, "HALO_OF_CLUSTER", 8)
     known = {"tiers": [[0, 1, 2], [3, 4, 5]]}
     shares = []
     here = in_clusters(knowledge=known)
-    with Client(cluster) as client, joblib.parallel_config("dask"):
-        before = client.run(lambda dask_worker: dask_worker.state.executed_count)
+    monkeypatch.setattr(clustered, "_learnt_on_threads", not_here)
+    with Client(cluster), joblib.parallel_config("dask"):
         there = in_clusters(knowledge=known, progress=shares.append)
-        after = client.run(lambda dask_worker: dask_worker.state.executed_count)
     assert there.order == here.order
     np.testing.assert_array_equal(there.dag, here.dag)
     assert there.score == pytest.approx(here.score, abs=1e-9)
-    assert sum(after.values()) - sum(before.values()) >= len(here.attempts) / 3 > 1
     assert any(0 < share < 1 for share in shares)
+    with pytest.raises(AssertionError, match="on threads"):
+        in_clusters(knowledge=known)
+
+
+def on_a_worker(rows):
+    return on_cluster()
+
+
+def test_a_task_on_a_worker_hands_out_no_others(cluster):
+    with Client(cluster) as client, joblib.parallel_config("dask"):
+        assert on_cluster()
+        assert joblib.Parallel()(joblib.delayed(on_a_worker)(number) for number in range(2)) == [False, False]
+        assert not client.submit(on_a_worker, 3).result()
 
 
 def test_a_cluster_of_columns_whose_worker_dies_is_searched_again(cluster, monkeypatch, tmp_path):

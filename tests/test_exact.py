@@ -188,6 +188,8 @@ def test_what_is_asked_for_is_found_on_dense_graphs(monkeypatch):
     rows = rows_of(15, 150, 12, 0.6)
     monkeypatch.setattr(tuning, "LARGEST_P_FOR_ALL_SETS", 10)
     monkeypatch.setattr(tuning, "STEPS_TO_PROVE", 1000)
+    # Expectations go by both.
+    monkeypatch.setattr(tuning, "SECONDS_TO_PROVE", 1e-6)
     assert rfdag.learn(rows).optimal is None
     asked = rfdag.learn(rows, exact=True)
     assert asked.optimal

@@ -22,6 +22,9 @@ Integers = NDArray[np.int64]
 ROWS_AT_ONCE = 64
 """Rows of a correlation matrix that are looked at together, so that no other matrix as large is made."""
 
+ENTRIES_AT_ONCE = 1 << 22
+"""Entries of the factor that are multiplied at a time: 32 MB."""
+
 LEAST_P_FOR_DIRECTIONS = 1000
 """Columns from which copies are looked for along a few directions. Below, all pairs take a fraction of a second."""
 
@@ -105,5 +108,10 @@ def _close_along_directions(factor: Any, distance: float) -> Integers:
 def _correlations(factor: Any, pairs: Integers) -> Floats:
     """Return the size of the correlation of each pair."""
     xp = array_module(factor)
-    products = (factor[:, xp.asarray(pairs[:, 0])] * factor[:, xp.asarray(pairs[:, 1])]).sum(axis=0)
-    return np.abs(on_host(products))
+    # Of many copies of one column all pairs are close.
+    step = max(1, ENTRIES_AT_ONCE // max(len(factor), 1))
+    found = [np.empty(0)]
+    for start in range(0, len(pairs), step):
+        i, j = map(xp.asarray, pairs[start : start + step].T)
+        found.append(np.abs(on_host((factor[:, i] * factor[:, j]).sum(axis=0))))
+    return np.concatenate(found)

@@ -118,7 +118,7 @@ class DeviceMoments(Moments):
         return DeviceCorrelations(self.held, self.rows)
 
     def local_on_demand(self) -> LocalMoments:
-        """Return the same without a matrix of all pairs on the host."""
+        """Return the same; a matrix of all pairs is on the host only if it is asked for."""
         return self.local() if DeviceCorrelations.fit(len(self.names)) else super().local_on_demand()
 
     @property

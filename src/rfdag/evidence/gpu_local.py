@@ -38,7 +38,9 @@ class DeviceCorrelations:
     def __init__(self, factor: Any, n_samples: int) -> None:
         products = factor.T @ factor
         # Products on a device are not symmetric to the last digit, and ties would be decided by that.
-        self._correlation = (products + products.T) / 2
+        self._correlation = products + products.T
+        del products
+        self._correlation /= 2
         cupy().fill_diagonal(self._correlation, 1.0)
         self.n_samples = n_samples
         self.which: Integers = np.zeros(self.size, np.int64)
@@ -46,7 +48,7 @@ class DeviceCorrelations:
     @classmethod
     def fit(cls, p: int) -> bool:
         """Return whether correlations of p variables fit on the device, beside what else a search needs there."""
-        return 8.0 * p * p < free_memory() / 2
+        return 2 * 8.0 * p * p < free_memory() / 2
 
     @property
     def size(self) -> int:

@@ -102,10 +102,13 @@ def learnt_on_workers(tasks: Sequence[Callable[[], ClusterTask]], run: Run) -> I
     """
     from joblib import Parallel, delayed
 
-    seconds = None if run.limit.moment is None else run.limit.left()
+    def left() -> float | None:
+        """Return the seconds that a task has which is handed out now."""
+        return None if run.limit.moment is None else run.limit.left()
+
     parallel = Parallel(return_as="generator_unordered", batch_size=1)
     yield from parallel(
-        delayed(_learn_there)(number, task(), run.estimation, run.knowledge, run.random_state, seconds)
+        delayed(_learn_there)(number, task(), run.estimation, run.knowledge, run.random_state, left())
         for number, task in enumerate(tasks)
     )
 

@@ -25,6 +25,7 @@ from rfdag.methods.pace import (
     seconds_of_narrow_refinement,
     seconds_of_proof,
     seconds_of_refinement,
+    until_order,
 )
 from rfdag.methods.settings import Settings
 from rfdag.orders import costs, tuning
@@ -109,12 +110,15 @@ class Preflight:
         """Raise unless the rows are enough and the run fits; say what to expect of a long one."""
         settings = self._settings
         settings.method.require_rows(rows, columns, settings.estimation)
+        on_device = settings.running.device != "cpu"
         if self._in_clusters(rows, columns):
             require_clusters(rows, columns)
+            if on_device:
+                require_memory(columns, 0, lambda p, _: bytes_of_moments(rows, p))
             self._announce(rows, columns)
             return
         self._require_patience(rows, columns)
-        if settings.running.device != "cpu":
+        if on_device:
             width = settings.method.beam_width
             if width > MOST_STATES:
                 raise OptionError(
@@ -144,10 +148,13 @@ class Preflight:
         most = columns
         while most > 1 and estimate(rows, most, settings, threads).seconds > costs.SECONDS_WORTH_WARNING:
             most = int(0.95 * most)
+        until_first = sum(until_order(settings.method, settings.estimation, rows, columns, threads).values())
+        in_time = f"Pass {keyword('time_limit', 3600)} for the best order found within an hour, or choose"
+        advice = in_time if until_first < costs.SECONDS_WORTH_WARNING else "Choose"
         warnings.warn(
             Message(
-                f"The run is expected to take about {spoken(expected.seconds)}. Pass {keyword('time_limit', 3600)} for "
-                f"the best order found within an hour, or choose {keyword('columns', ...)}: about {most} take an hour."
+                f"The run is expected to take about {spoken(expected.seconds)}. {advice} {keyword('columns', ...)}: "
+                f"about {most} columns take an hour."
             ),
             LongRunWarning,
             stacklevel=2,

@@ -9,7 +9,7 @@ SECONDS_WORTH_ANNOUNCING = 10.0
 """Expected seconds from which a run announces how long it will take. Not recorded."""
 
 SECONDS_WORTH_WARNING = 3600.0
-"""Expected seconds from which a run is warned of. As people plan their time."""
+"""Expected seconds from which a run is warned of: an hour. Chosen as what people wait for, not measured."""
 
 ORDER_OF_PRODUCT = 384
 """Order of the two matrices whose product compares machines. Chosen to take milliseconds."""

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from rfdag.errors import DeviceError, Message, keyword
 
-DEVICES = ("cpu", "cuda")
-
 INSTALL = Message(
     f"{keyword('device', 'cuda')} needs CuPy. Install it with: pip install 'rfdag[cuda]' (for CUDA 13; with CUDA 12, "
     "pip install cupy-cuda12x)."

@@ -38,16 +38,21 @@ class Workers:
 
 
 def on_cluster() -> bool:
-    """Return whether joblib sends its tasks to a Dask cluster at present.
+    """Return whether joblib sends tasks from here to a Dask cluster; not from a task that runs there itself.
 
     >>> on_cluster()
     False
     """
     if "distributed" not in sys.modules:
         return False
+    from distributed import get_worker
     from joblib.parallel import get_active_backend
 
-    return type(get_active_backend()[0]).__name__ == "DaskDistributedBackend"
+    try:
+        get_worker()
+    except ValueError:
+        return type(get_active_backend()[0]).__name__ == "DaskDistributedBackend"
+    return False
 
 
 @contextmanager

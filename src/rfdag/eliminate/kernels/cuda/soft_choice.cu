@@ -92,7 +92,8 @@ extern "C" __global__ void __launch_bounds__(1024) choose_few(
                 at = where[h];
             }
         least_of_warp(&best, &at);
-        if (!(best < NEVER) || (chosen == width && best > last)) break;
+        // Continuations of a single state have different keys.
+        if (!(best < NEVER) || (chosen == width && (count == 1 || best > last))) break;
         int e = (int)(at / ld), i = (int)(at - e * ld), part = i / length;
         uint64 key = keys[at];
         double now = spent[e] + paid[at];
@@ -123,8 +124,8 @@ extern "C" __global__ void __launch_bounds__(1024) choose_few(
         __syncthreads();
     }
     for (int rest = chosen + threadIdx.x; rest < width; rest += blockDim.x) {
-        sources[rest] = sources[chosen - 1];
-        slots[rest] = slots[chosen - 1];
+        sources[rest] = chosen ? sources[chosen - 1] : 0;
+        slots[rest] = chosen ? slots[chosen - 1] : 0;
     }
     if (threadIdx.x == 0) *found = chosen;
 }
