@@ -42,6 +42,17 @@ def learn(rows=ROWS, **options):
         return rfdag.learn(rows, clusters=True, **options)
 
 
+def test_a_limit_that_is_long_enough_changes_nothing():
+    """The rows of each cluster are few, too: models are averaged."""
+    few = ROWS[:30]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        free, limited = (rfdag.learn(few, clusters=True, time_limit=limit) for limit in (None, 600))
+    assert not limited.interrupted
+    assert limited.order == free.order
+    assert limited.score == free.score
+
+
 @pytest.mark.parametrize("kind", ["random", "hub", "apart"])
 def test_each_variable_is_in_one_core_and_halos_are_what_is_near(kind):
     p = 120

@@ -144,9 +144,17 @@ def _learnt_on_threads(tasks: Sequence[Callable[[], ClusterTask]], run: Run) -> 
         return task().learn(alone)
 
     stop = threading.Event()
+    # No estimate is cut short to leave time for a search: there is nothing to return before all clusters are done.
     alone = replace(
-        run, threads=1, limit=run.limit.unless(stop.is_set), deadline=run.limit, bar=Progress(False), clock=Clock()
+        run,
+        threads=1,
+        limit=run.limit.unless(stop.is_set),
+        deadline=run.limit,
+        estimating=1.0,
+        bar=Progress(False),
+        clock=Clock(),
     )
+
     with one_blas_thread(), ThreadPoolExecutor(run.threads) as pool:
         waiting = {pool.submit(learn, task): number for number, task in enumerate(tasks)}
         try:
