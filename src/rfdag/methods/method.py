@@ -237,13 +237,15 @@ class Method(Options):
         """
         if run.limit.moment is None or evidence.sparse or evidence.tested:
             return run
-        columns = len(evidence.names)
-        finishing = seconds_of_finishing(columns, replayed=self.replays and not replayed, scored=self.by_bic)
+        columns, rows = len(evidence.names), evidence.n_samples
+        # What begins in clusters has no elimination to go through.
+        replays = self.replays and (rows is None or not self.in_clusters(rows, columns, run.estimation, run.device))
+        finishing = seconds_of_finishing(columns, replayed=replays and not replayed, scored=self.by_bic)
         finishing *= crowding() if finishing > 0.1 else 1.0
         run = replace(run, deadline=run.deadline.sooner(finishing), limit=run.limit.sooner(finishing))
-        if evidence.n_samples is None:
+        if rows is None:
             return run
-        stages = until_order(self, run.estimation, evidence.n_samples, columns, run.threads)
+        stages = until_order(self, run.estimation, rows, columns, run.threads)
         return replace(run, estimating=stages[ESTIMATING] / max(stages[ESTIMATING] + stages[ELIMINATING], 1e-9))
 
     @abstractmethod

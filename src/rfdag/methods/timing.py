@@ -75,8 +75,10 @@ class Schedule:
             # An estimate that was cut short to leave time for the search will take all that it was expected to.
             needed = max(elapsed - so_far, before) + here + pace * after
         if self._size is not None:
-            method = self._settings.method
-            needed += crowding() * seconds_of_finishing(self._size[1], replayed=method.replays, scored=method.by_bic)
+            method, estimation = self._settings.method, self._settings.estimation
+            clustered = method.in_clusters(*self._size, estimation, self._settings.running.device)
+            replays = method.replays and not clustered
+            needed += crowding() * seconds_of_finishing(self._size[1], replayed=replays, scored=method.by_bic)
         given = self._settings.running.time_limit or 0.0
         return rounded_up(max(costs.TIME_TO_SPARE * needed, costs.TIME_TO_SPARE * given) + 1)
 
