@@ -15,14 +15,14 @@ from rfdag import metrics
 from rfdag.errors import OptionError
 from rfdag.graphs import cpdag, find_cycle
 from rfdag.simulate import linear_sem, random_dag, sample
-from rfdag.studies.bench import cells, contenders, environments, harness, rulers, tables, workloads
+from rfdag.studies.bench import catalogue, cells, contenders, environments, harness, rulers, tables, workloads
 from rfdag.studies.bench.contenders import CONTENDERS, TUNED
 from small_workload import ROOT, SILENT, TRUE, data_of, tiny
 
 # Every peer's answer means what we take it for.
 
 
-@pytest.mark.parametrize("home", [environments.OWN, *environments.homes()])
+@pytest.mark.parametrize("home", sorted({each.home for each in CONTENDERS.values()}))
 def test_directions_are_read_right(home, tmp_path):
     """All contenders of one environment in one process there, since some take seconds to be imported."""
     python = environments.python_of(home, ROOT / environments.FOLDER)
@@ -249,8 +249,8 @@ def test_unknown_names_are_refused_with_the_known_ones():
 
 
 def test_every_environment_is_pinned_and_used():
-    assert {each.home for each in CONTENDERS.values()} == {environments.OWN, *environments.homes()}
-    for each in CONTENDERS.values():
+    assert {each.home for each in catalogue.CONTENDERS.values()} == {environments.OWN, *environments.homes()}
+    for each in catalogue.CONTENDERS.values():
         if each.home != environments.OWN:
             assert environments.requirements(each.home)[each.package][0].isdigit()
 

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 import rfdag
-from rfdag.studies.bench import cells, command, contenders, harness, rulers, workloads
+from rfdag.studies.bench import catalogue, cells, command, harness, rulers
 from small_workload import ROOT, TRUE, data_of, tiny
 
 # The command.
@@ -57,7 +57,7 @@ def test_own_data(tmp_path):
 
 def test_list(tmp_path):
     content = json.loads(bench("--list", "--json", "--peers", tmp_path).stdout)
-    assert [row["workload"] for row in content["workloads"]] == list(workloads.WORKLOADS)
+    assert [row["workload"] for row in content["workloads"]] == list(catalogue.WORKLOADS)
     versions = {row["contender"]: row["version"] for row in content["contenders"]}
     assert versions["rfdag"].startswith(rfdag.__version__)
     assert versions["ges"] == "not installed"
@@ -133,7 +133,7 @@ def test_the_page_stays_where_cells_of_rfdag_are_missing(accuracy, tmp_path):
 @pytest.mark.parametrize("width", [80, 120])
 def test_no_name_is_cut_in_a_narrow_terminal(width, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", str(width))
-    names = (*contenders.CONTENDERS, *rulers.RULERS)
+    names = (*catalogue.CONTENDERS, *rulers.RULERS)
     scores = {"SHD": 123.4, "F1": 0.987, "TPR − FPR": 0.912, "time (s)": 0.0123, "time / FLOP 0": 123.0}
     rows = [
         {
@@ -152,7 +152,7 @@ def test_no_name_is_cut_in_a_narrow_terminal(width, monkeypatch, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= width
     # Once for each of the two families, and once in the list of contenders.
-    for name, times in [*((name, 3) for name in contenders.CONTENDERS), *((name, 2) for name in rulers.RULERS)]:
+    for name, times in [*((name, 3) for name in catalogue.CONTENDERS), *((name, 2) for name in rulers.RULERS)]:
         assert sum(line.startswith(f" {name}  ") for line in lines) == times, name
     assert "degree 8, noise variances from U(.5, 2); p = 100, n = 1000" in lines
-    assert all(sum(line.startswith(f" {name}  ") for line in lines) == 1 for name in workloads.WORKLOADS)
+    assert all(sum(line.startswith(f" {name}  ") for line in lines) == 1 for name in catalogue.WORKLOADS)

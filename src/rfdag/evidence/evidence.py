@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -16,6 +16,7 @@ from rfdag.input.columns import Column
 if TYPE_CHECKING:
     from rfdag.eliminate.engines.engine import Engine
     from rfdag.evidence.independence import Independence
+    from rfdag.evidence.mixed import MixedMoments
     from rfdag.evidence.moments import Moments
     from rfdag.evidence.profile import Profile
 
@@ -111,6 +112,22 @@ class Evidence(ABC):
         """Return the same evidence with what its columns look like."""
         known: dict[str, Any] = {"columns": profile.columns, "notes": (*profile.notes, *self.notes)}
         return replace(self, **known)  # type: ignore[type-var]
+
+    def with_categories(self, levels: Mapping[int, Sequence[str]]) -> Self:
+        """Return the same evidence, with what is known of columns of 0 and 1 that stand for two levels."""
+        columns = [
+            column._replace(taken_for="two categories", remarks=(f"0 {levels[at][0]}, 1 {levels[at][1]}",))
+            if at in levels
+            else column
+            for at, column in enumerate(self.columns)
+        ]
+        known: dict[str, Any] = {"columns": tuple(columns)}
+        return replace(self, **known)  # type: ignore[type-var]
+
+    @property
+    def mixed(self) -> MixedMoments | None:
+        """The moments of variables of several columns; None where each is one."""
+        return None
 
     def learn(self, method: Any, run: Any) -> Any:
         """Return what a method finds in this evidence."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from rfdag.errors import AwkwardError, DataError, FileError, GraphError, OptionE
 from rfdag.evidence.awkward import awkward_error, equal_columns, left_out
 from rfdag.evidence.correlations import CORRELATIONS, Correlation
 from rfdag.evidence.evidence import Evidence
+from rfdag.evidence.gaps import moments_with_gaps
+from rfdag.evidence.mixing import is_mixed, mixed_moments
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.oracle import Oracle
 from rfdag.evidence.profile import profile_of
@@ -63,6 +65,7 @@ def read_evidence(
     moments: type[Moments] = Moments,
     tolerance: float = 1e-8,
     correlation: str = "pearson",
+    basis: int | Literal["auto"] = 1,
 ) -> Gathered:
     """Return the evidence in a source, and what was done to the source on the way.
 
@@ -87,6 +90,8 @@ def read_evidence(
         The class that makes moments: `rfdag.evidence.gpu.DeviceMoments` for those on a GPU.
     correlation
         How columns are correlated: a name in `rfdag.evidence.correlations.CORRELATIONS`.
+    basis
+        Powers of numbers up to which these explain others, or "auto".
 
     Returns
     -------
@@ -103,7 +108,16 @@ def read_evidence(
     form = form or Description()
     if input == "data":
         making = _Making(
-            check_size, threads, report, in_blocks, blocks, moments, CORRELATIONS[correlation], form.awkward != "error"
+            check_size,
+            threads,
+            report,
+            in_blocks,
+            blocks,
+            moments,
+            CORRELATIONS[correlation],
+            form.awkward != "error",
+            form.missing,
+            basis,
         )
         return _of_data(lambda: read(source, form, names, threads), form.awkward, making)
     sparse = as_sparse(source)
@@ -135,6 +149,10 @@ class _Making:
     correlated: Correlation
     copies: bool
     """Whether copies are looked for in what is learnt in blocks, which finds them only later."""
+    missing: str = "error"
+    """How gaps are bridged."""
+    basis: int | Literal["auto"] = 1
+    """Powers of numbers up to which these explain others."""
 
     def of(self, rows: Table | Stream, again: Callable[[], Table | Stream]) -> tuple[Evidence, Table | Stream]:
         """Return the evidence of rows, which ``again`` opens anew, and the rows themselves once they are read."""
@@ -161,6 +179,19 @@ class _Making:
         check_columns(table.names)
         check_rows(table.rows)
         check_no_moments(table.values)
+        if is_mixed(table, self.basis):
+            self.check_size(table.rows, len(table.names))
+            how = {"missing": self.missing, "correlation": self.correlated.name, "report": self.report}
+            return mixed_moments(table, basis=self.basis, **how)
+        found = self._of_single_columns(table, blocks)
+        return found.with_categories(table.levels) if table.levels else found
+
+    def _of_single_columns(
+        self, table: Table, blocks: Callable[[NDArray[Any], tuple[Hashable, ...]], Evidence] | None
+    ) -> Evidence:
+        """Return the evidence of rows in memory of which every variable is one column."""
+        if np.isnan(table.values.sum(dtype=np.float64)):
+            return self._of_gaps(table, blocks)
         if blocks is not None:
             values = repeated(table).values
             if self.copies:
@@ -177,6 +208,24 @@ class _Making:
         self.check_size(round(float(table.weights.sum())), len(table.names))
         summary = Summary.of(np.array(table.values, np.float64, order="F"), table.weights)
         return self.moments.from_summary(summary, table.names)
+
+    def _of_gaps(
+        self, table: Table, blocks: Callable[[NDArray[Any], tuple[Hashable, ...]], Evidence] | None
+    ) -> Evidence:
+        """Return the moments of rows with gaps."""
+        if blocks is not None:
+            raise OptionError(
+                f"Values are missing, and blocks of columns are learnt from complete rows. Pass "
+                f"{keyword('missing', 'drop')}, or {keyword('blocks', False)} if a matrix of all columns fits into "
+                "memory."
+            )
+        self.check_size(table.rows, len(table.names))
+        way: Literal["em", "pairwise"] = "pairwise" if self.missing == "pairwise" else "em"
+        kinds = self.correlated.kinds
+        found = moments_with_gaps(
+            table.values, table.names, way, self.correlated.name, kinds, table.weights, report=self.report
+        )
+        return found
 
     def _of_stream(self, stream: Stream, again: Callable[[], Table | Stream]) -> Moments:
         """Return the moments of rows that are read in pieces; they are summed up on the CPU, whatever the device."""

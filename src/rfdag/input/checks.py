@@ -111,8 +111,8 @@ def checked_names(found: tuple[Hashable, ...], wanted: Sequence[Hashable] | None
     return found
 
 
-def check_usable(table: Table) -> None:
-    """Raise if the table is empty or has missing or infinite values."""
+def check_usable(table: Table, *, gaps: bool = False) -> None:
+    """Raise if the table is empty or has infinite values, or missing ones; with ``gaps`` a column may miss some."""
     values = table.values
     check_not_empty(*values.shape)
     if values.shape[1] == 0:
@@ -123,7 +123,26 @@ def check_usable(table: Table) -> None:
     if suspicious and not np.isfinite(values).all():
         missing = np.isnan(values)
         infinite = np.isinf(values).sum(axis=0).tolist()
-        check_complete(table.names, missing.sum(axis=0).tolist(), infinite, int(missing.any(axis=1).sum()))
+        counts = missing.sum(axis=0).tolist()
+        check_some_values(table.names, counts, len(values))
+        check_complete(table.names, [0] * len(counts) if gaps else counts, infinite, int(missing.any(axis=1).sum()))
+
+
+def check_some_values(names: Sequence[Hashable], missing: Sequence[int], rows: int) -> None:
+    """Raise if all values of a column are missing.
+
+    >>> check_some_values(["age", "bmi", "sex"], [0, 19, 5], rows=19)
+    Traceback (most recent call last):
+        ...
+    rfdag.errors.DataError: Column 'bmi' has no values: all 19 are missing. Leave it out with drop=['bmi'].
+    """
+    empty = [name for name, count in zip(names, missing, strict=True) if count == rows]
+    if not empty:
+        return
+    cure = f" Leave {'it' if len(empty) == 1 else 'them'} out with {keyword('drop', empty)}."
+    raise DataError(
+        f"{_titled(empty)} no values: all {rows} are missing.{cure if len(names) - len(empty) >= 2 else ''}"
+    )
 
 
 def check_complete(

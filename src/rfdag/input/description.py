@@ -16,7 +16,7 @@ DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "spa
 TEXTUAL = ("delimiter", "decimal", "thousands", "header", "encoding")
 """Options that say how a text file is written."""
 
-SELECTING = ("columns", "drop", "id", "missing", "na_values", "awkward", "transpose", "weights")
+SELECTING = ("columns", "drop", "id", "categorical", "ordinal", "missing", "na_values", "awkward", "transpose", "weights")
 """Options that say which part of the data is used, and how."""
 
 MATRICES = ("correlation", "covariance", "precision")
@@ -64,11 +64,27 @@ class Description(Options):
             "the names of the variables."
         ),
     )
-    missing: Literal["error", "drop"] = option(
-        default="error",
+    categorical: tuple[Hashable, ...] | None = option(
+        default=None,
         meaning=(
-            'What happens to rows with missing or infinite values in a column that is used: "error" refuses them, '
-            '"drop" leaves these rows out and reports how many.'
+            "Columns of numbers that stand for categories, such as codes of regions. Columns of text, of true and false "
+            "and of category types are categories anyway. A name with * or ? stands for all columns that it fits."
+        ),
+    )
+    ordinal: tuple[Hashable, ...] | None = option(
+        default=None,
+        meaning=(
+            "Columns of ordered levels, which are taken as the numbers 1, 2, …: an ordered category, text that begins "
+            'with numbers, or any text with its levels in order, as in "size: S < M < L".'
+        ),
+    )
+    missing: Literal["em", "drop", "pairwise", "error"] = option(
+        default="em",
+        meaning=(
+            'What happens to missing values in columns that are used: "em" estimates the moments by maximum likelihood '
+            'from all that is there, as if values were missing at random, and warns; "pairwise" correlates each pair '
+            'of columns in the rows that have both; "drop" leaves out rows with missing or infinite values and '
+            'reports how many; "error" refuses them.'
         ),
     )
     na_values: tuple[Hashable, ...] | None = option(
@@ -120,6 +136,11 @@ class Description(Options):
     sheet: str | None = option(
         default=None, meaning="Sheet of an Excel file; needed if several of its sheets hold something."
     )
+
+    @property
+    def bridges_gaps(self) -> bool:
+        """Whether rows with missing values are used."""
+        return self.missing in ("em", "pairwise")
 
     def check(self) -> None:
         """Raise where the options do not go together."""

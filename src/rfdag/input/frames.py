@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rfdag.errors import DataError, GraphError, keyword, listed
 from rfdag.input.checks import check_duplicates
 from rfdag.input.table import Stream, Table
-from rfdag.input.words import DATES, TEXT, Words
+from rfdag.input.words import DATES, FEW_WORDS, MIXED, TEXT, Coded, Words
 
 SHOWN = 2
 """Entries of a column of text that a message shows."""
@@ -99,10 +99,10 @@ def _from_columns(frame: nw.DataFrame[Any]) -> Table:
     words: dict[int, Words] = {}
     for at, name in enumerate(names):
         column = frame.get_column(name)
-        if column.dtype.is_numeric() or column.dtype == nw.Boolean:
+        if column.dtype.is_numeric():
             values[:, at] = column.cast(nw.Float64).to_numpy()
-        elif column.dtype == nw.Object and all(_is_number(entry) for entry in column.to_numpy()):
-            values[:, at] = column.to_numpy().astype(np.float64)
+        elif column.dtype == nw.Object and _are_numbers(column.to_numpy()):
+            values[:, at] = [np.nan if _is_absent(entry) else float(entry) for entry in column.to_list()]
         else:
             values[:, at] = np.nan
             words[at] = _words_in(column)
@@ -112,21 +112,74 @@ def _from_columns(frame: nw.DataFrame[Any]) -> Table:
 def _words_in(column: nw.Series[Any]) -> Words:
     """Return what a column holds that is not numbers."""
     kind = str(column.dtype).partition("(")[0]
-    if kind in ("String", "Categorical", "Enum", "Object"):
+    declared = kind in ("Categorical", "Enum")
+    if kind in ("String", "Categorical", "Enum", "Object", "Boolean"):
         kind = TEXT
     elif kind in ("Date", "Datetime", "Time", "Duration"):
         kind = DATES
-    return _words_among([str(cell) for cell in column.to_list()], kind)
+    codes, entries = _coded(column)
+    levels = tuple(map(str, column.cat.get_categories().to_list())) if declared else None
+    words = _words_among(codes, entries, kind)._replace(levels=levels)
+    if kind != TEXT or not any(map(_is_number, entries)):
+        return words
+    number = np.array([_is_number(entry) for entry in entries])
+    text = [str(entry) for entry, is_number in zip(entries, number, strict=True) if not is_number]
+    row = int(np.flatnonzero((codes >= 0) & ~number[codes])[0])
+    shown = tuple(text[:FEW_WORDS])
+    return words._replace(kind=MIXED, examples=shown, place=f"row {row}", others=len(text) - len(shown))
 
 
-def _words_among(cells: Sequence[str], kind: str = TEXT) -> Words:
-    different = tuple(dict.fromkeys(cells))
-    unique = len(cells) > SHOWN and len(different) == len(cells)
-    return Words(kind, different[:SHOWN], "", unique, max(len(different) - SHOWN, 0), tuple(cells))
+def _coded(column: nw.Series[Any]) -> tuple[NDArray[np.int64], list[Any]]:
+    """Return the different entries of a column, and which of them each row has; −1 where it is missing."""
+    native = column.to_native()
+    if nw.dependencies.is_pandas_series(native):
+        import pandas
+
+        codes, different = pandas.factorize(native)
+        return np.asarray(codes, np.int64), list(different)
+    if nw.dependencies.is_polars_series(native) and str(column.dtype).partition("(")[0] in ("String", "Enum"):
+        encoded = native.cast(nw.dependencies.get_polars().Categorical)
+        different = encoded.cat.get_categories().to_list()
+        return encoded.to_physical().cast(int).fill_null(-1).to_numpy().astype(np.int64), different
+    return coded(column.to_list())
+
+
+def coded(entries: Sequence[Any]) -> tuple[NDArray[np.int64], list[Any]]:
+    """Return the different entries of a sequence, and which of them each is; −1 where one is missing.
+
+    >>> coded(["b", None, "a", "b"])
+    (array([ 0, -1,  1,  0]), ['b', 'a'])
+    """
+    place: dict[Any, int] = {}
+    codes = np.array([-1 if _is_absent(entry) else place.setdefault(entry, len(place)) for entry in entries], np.int64)
+    return codes, list(place)
+
+
+def _words_among(codes: NDArray[np.int64], entries: Sequence[Any], kind: str = TEXT) -> Words:
+    different = tuple(map(_as_text, entries))
+    unique = len(codes) > SHOWN and len(different) == len(codes)
+    return Words(
+        kind, different[:SHOWN], "", unique, max(len(different) - SHOWN, 0), coded=Coded(codes, different)
+    )
+
+
+def _as_text(entry: object) -> str:
+    """Return an entry as text; a number as it is written as a level."""
+    return str(int(entry)) if isinstance(entry, float) and entry.is_integer() else str(entry)
+
+
+def _is_absent(entry: object) -> bool:
+    """Return whether an entry stands for a missing value: None, NaN, or the mark of a library."""
+    return entry is None or entry != entry or str(entry) in ("<NA>", "NaT")
 
 
 def _is_number(entry: object) -> bool:
-    return entry is None or isinstance(entry, numbers.Real | Decimal)
+    return isinstance(entry, numbers.Real | Decimal) and not isinstance(entry, bool | np.bool_) and entry == entry
+
+
+def _are_numbers(entries: Sequence[object]) -> bool:
+    """Return whether all entries of a column of objects are numbers, or missing."""
+    return all(_is_absent(entry) or _is_number(entry) for entry in entries) and any(map(_is_number, entries))
 
 
 def from_array(source: Any) -> Table:
@@ -171,7 +224,7 @@ def _of_objects(cells: NDArray[Any], names: tuple[int, ...]) -> Table:
         try:
             values[:, at] = cells[:, at].astype(np.float64)
         except (TypeError, ValueError):
-            words[at] = _words_among(list(map(str, cells[:, at])))
+            words[at] = _words_among(*coded(cells[:, at].tolist()))
     return Table(values, names, words)
 
 

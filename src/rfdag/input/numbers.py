@@ -86,9 +86,15 @@ class Spelling(NamedTuple):
         if numbers is not None:
             return numbers
         plain = [self.plain(cell) for cell in cells]
-        if None not in plain:
-            return np.array(plain).astype(np.float64) if plain else np.empty(0)
-        return words_of(cells, [text is not None for text in plain], places)
+        if None in plain or _are_booleans(cells, plain):
+            return words_of(cells, plain, places)
+        return np.array(plain).astype(np.float64) if plain else np.empty(0)
+
+
+def _are_booleans(cells: Sequence[str], plain: Sequence[str | None]) -> bool:
+    """Return whether all cells that are not missing are true or false: these are categories, not numbers."""
+    there = [cell for cell, text in zip(cells, plain, strict=True) if text != "nan"]
+    return bool(there) and all(cell.strip().lower() in BOOLEANS for cell in there)
 
 
 @cache

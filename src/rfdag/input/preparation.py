@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from rfdag.errors import OptionError, keyword, listed
+from rfdag.input.categories import with_categories
 from rfdag.input.checks import checked_names, usable
 from rfdag.input.columns import Column
 from rfdag.input.description import Description
 from rfdag.input.filtered import Filtered
 from rfdag.input.gaps import complete
+from rfdag.input.selection import matches, matching
 from rfdag.input.table import Stream, Table
 from rfdag.input.weights import checked_weights
 from rfdag.values import Absent, Numbers
-from rfdag.wording import counted, with_nearest
+from rfdag.wording import counted
 
 NUMBERS = "numbers"
 IDENTIFIERS = "row identifiers"
@@ -62,7 +63,7 @@ def transposed(rows: Table | Stream, form: Description) -> Table:
             f"{keyword('transpose')} needs all rows in memory, and these are read in pieces. Pass a data frame, or "
             "save the table with variables in columns."
         )
-    dropped = {at for _, found in _matches(form.drop or (), rows.names) for at in found}
+    dropped = {at for _, found in matches(form.drop or (), rows.names) for at in found}
     texts = [at for at in rows.words if at not in dropped]
     if form.id is not None:
         at_names = _place(rows, form.id)
@@ -120,36 +121,9 @@ def _chosen(rows: Table | Stream, form: Description) -> list[int]:
     return [at for at in places if at not in out]
 
 
-def _matches(wanted: Iterable[Hashable], names: Sequence[Hashable]) -> Iterator[tuple[Hashable, list[int]]]:
-    """Yield every name that is wanted with the places of the columns called so, or that it fits as a pattern.
-
-    >>> list(_matches(["gene_*"], ["age", "gene_1", "gene_2"])), list(_matches(["1"], [0, 1, 2]))
-    ([('gene_*', [1, 2])], [('1', [1])])
-    """
-    exact = {name: at for at, name in enumerate(names)}
-    spelt: dict[str, list[int]] = {}
-    for at, name in enumerate(names):
-        spelt.setdefault(str(name), []).append(at)
-    for each in wanted:
-        if each in exact:
-            yield each, [exact[each]]
-        elif not isinstance(each, str):
-            yield each, []
-        elif each in spelt or not set(each) & set("*?"):
-            yield each, spelt.get(each, [])
-        else:
-            yield each, [at for text, places in spelt.items() if fnmatchcase(text, each) for at in places]
-
-
 def _found(wanted: Iterable[Hashable], rows: Table | Stream, option: str | None) -> Iterator[int]:
     """Yield the places of the columns that the names of an option mean; raise for a name of an option without any."""
-    for each, found in _matches(wanted, rows.names):
-        if not found and option is not None:
-            raise OptionError(
-                f"{keyword(option)} names {with_nearest([each], rows.names)}, and {rows.origin} has no such column; it "
-                f"has {listed(rows.names, limit=20)}."
-            )
-        yield from found
+    return matching(wanted, rows.names, option, rows.origin)
 
 
 def _place(rows: Table | Stream, name: Hashable, option: str = "id") -> int:
@@ -160,7 +134,7 @@ def _without(rows: Table | Stream, places: list[int], form: Description, at_weig
     """Return the rows with the columns at some places, the weights last; the account names the others."""
     kept = places if at_weights is None else [*places, at_weights]
     if len(kept) == len(rows.names) and at_weights is None:
-        return usable(rows.only(kept))
+        return _usable(rows.only(kept), form, len(places))
     at_id = None if form.id is None or form.transpose else _place(rows, form.id)
     left_out, chosen = [], set(places)
     for at, name in enumerate(rows.names):
@@ -171,7 +145,14 @@ def _without(rows: Table | Stream, places: list[int], form: Description, at_weig
         elif at not in chosen:
             left_out.append(Column(name, rows.words[at].kind if at in rows.words else NUMBERS, AS_ASKED))
     account = rows.account.plus(left_out)
-    return usable(rows.only(kept)).accounted(account)
+    return _usable(rows.only(kept), form, len(places)).accounted(account)
+
+
+def _usable(rows: Table | Stream, form: Description, variables: int) -> Table | Stream:
+    """Return rows whose columns are numbers or codes of categories; raise, with what they hold, if some are not."""
+    if isinstance(rows, Table) and (rows.words or form.categorical or form.ordinal):
+        rows = with_categories(rows, form, range(variables))
+    return usable(rows)
 
 
 def _prepared_table(table: Table, form: Description, weighted: bool) -> Table:
@@ -190,8 +171,8 @@ def _prepared_table(table: Table, form: Description, weighted: bool) -> Table:
         table = table._replace(weights=np.array(weights))
     marks = marks_of(form)
     if marks:
-        values = np.where(np.isin(values, marks), np.nan, values)
-        table = table._replace(values=values)
+        numbers = [at not in table.levels for at in range(values.shape[1])]
+        table = table._replace(values=np.where(np.isin(values, marks) & numbers, np.nan, values))
     if form.missing == "drop":
         table = complete(table)
     return table if table.weights is None else checked_weights(table)

@@ -49,8 +49,8 @@ def read(
     Returns
     -------
     Table or Stream
-        A table in memory has no missing or infinite values. Those of a stream are found when it is read, but for
-        missing values that its files count.
+        A table in memory has no infinite values, and no missing ones unless the description bridges gaps. Those of a
+        stream are found when it is read, but for missing values that its files count.
 
     Examples
     --------
@@ -65,19 +65,24 @@ def read(
     else:
         found = prepared(found.renamed(checked_names(found.names, names)), form)
     if isinstance(found, Table):
-        check_usable(found)
-    else:
+        check_usable(found, gaps=form.bridges_gaps)
+    elif not form.bridges_gaps:
         check_complete(found.names, found.missing)
     return found
 
 
-def in_memory(source: Any, names: Sequence[Hashable] | None = None, form: Description | None = None) -> Table:
-    """Return all rows of data as one checked table; a stream is read into memory, if it fits."""
+def in_memory(
+    source: Any, names: Sequence[Hashable] | None = None, form: Description | None = None, *, gaps: bool = False
+) -> Table:
+    """Return all rows of data as one checked table; a stream is read into memory, if it fits.
+
+    Missing values are refused unless the caller can do with ``gaps`` and the description bridges them.
+    """
     check_has_rows(source)
+    form = form or Description()
     found = read(source, form, names)
     table = gathered(found)
-    if table is not found:
-        check_usable(table)
+    check_usable(table, gaps=gaps and form.bridges_gaps)
     check_columns(table.names)
     check_rows(table.rows)
     check_no_moments(table.values, rows_needed=True)

@@ -24,7 +24,7 @@ def together(opened: Iterable[Table | Stream], called: Sequence[str], form: Desc
     tables = [table.only([table.names.index(name) for name in names]) for table in tables]
     words: dict[int, Words] = {}
     for table in tables:
-        words |= {at: each._replace(cells=None) for at, each in table.words.items()}
+        words |= {at: each._replace(coded=None) for at, each in table.words.items()}
     left_out = dict.fromkeys(column for table in tables for column in table.account.left_out)
     remarks = dict.fromkeys(remark for table in tables for remark in table.account.remarks)
     values = np.concatenate([table.values for table in tables])

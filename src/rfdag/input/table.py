@@ -36,6 +36,8 @@ class Stream(Protocol):
         Whether the source that they come from can be opened and read again.
     words
         The columns that are not numbers, by their places, with what they hold.
+    levels
+        The levels of the columns of categories, by their places; blocks hold their numbers, from 0 on.
     weighted
         Whether blocks of rows have one more column than there are names: how often each row counts.
     account
@@ -56,6 +58,8 @@ class Stream(Protocol):
     def repeatable(self) -> bool: ...  # noqa: D102
     @property
     def words(self) -> Mapping[int, Words]: ...  # noqa: D102
+    @property
+    def levels(self) -> Mapping[int, tuple[str, ...]]: ...  # noqa: D102
     @property
     def weighted(self) -> bool: ...  # noqa: D102
     @property
@@ -107,6 +111,8 @@ class Table:
     names: tuple[Hashable, ...]
     words: Mapping[int, Words] = field(default_factory=dict)
     """The columns that are not numbers, by their places, with what they hold; their values are NaN."""
+    levels: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    """The levels of the columns of categories, by their places; their values are the numbers of levels, from 0 on."""
     weights: Floats | None = None
     """How often each row counts; None where each counts once."""
     account: Account = field(default_factory=Account)
@@ -161,8 +167,12 @@ class Table:
         """
         if list(places) == list(range(len(self.names))):
             return self
-        words = {to: self.words[at] for to, at in enumerate(places) if at in self.words}
-        return self._replace(values=self.values[:, places], names=tuple(self.names[at] for at in places), words=words)
+        return self._replace(
+            values=self.values[:, places],
+            names=tuple(self.names[at] for at in places),
+            words={to: self.words[at] for to, at in enumerate(places) if at in self.words},
+            levels={to: self.levels[at] for to, at in enumerate(places) if at in self.levels},
+        )
 
     def accounted(self, account: Account) -> Table:
         """Return the same rows with another account."""

@@ -6,6 +6,9 @@ import re
 from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rfdag.errors import DataError, as_column, keyword
 from rfdag.wording import counted
 
@@ -13,6 +16,8 @@ DATES, TEXT, MIXED = "dates", "text", "numbers and text"
 
 FEW_WORDS = 3
 """Different words among numbers up to which they may stand for missing values."""
+
+_BOOLEANS = ("true", "false")
 
 MOST_NAMED = 100
 """Columns up to which a message names all of them."""
@@ -23,6 +28,13 @@ _DATE = re.compile(
     r"|\d{1,2}[-. ]?[A-Za-z]{3,9}\.?[- ]\d{2,4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}"
     r"|\d{1,2}:\d{2}(:\d{2})?"
 )
+
+
+class Coded(NamedTuple):
+    """The entries of a column: the different ones, and the number of that which each row has; −1 where one is missing."""
+
+    codes: NDArray[np.int64]
+    entries: tuple[str, ...]
 
 
 class Words(NamedTuple):
@@ -40,8 +52,10 @@ class Words(NamedTuple):
         Whether no entry occurs twice.
     others
         How many different entries there are beside the examples.
-    cells
+    coded
         All entries, where they are at hand.
+    levels
+        All levels that a column of categories declares, in its order; None where it declares none.
     """
 
     kind: str
@@ -49,7 +63,16 @@ class Words(NamedTuple):
     place: str = ""
     all_different: bool = False
     others: int = 0
-    cells: tuple[str, ...] | None = None
+    coded: Coded | None = None
+    levels: tuple[str, ...] | None = None
+
+    @property
+    def cells(self) -> tuple[str, ...] | None:
+        """The entries of all rows as text, empty where one is missing; None where they are not at hand."""
+        if self.coded is None:
+            return None
+        texts = (*self.coded.entries, "")
+        return tuple(texts[code] for code in self.coded.codes.tolist())
 
     def described(self) -> str:
         """Return what the column holds, for a message.
@@ -68,18 +91,33 @@ class Words(NamedTuple):
         return f"{self.kind}: {shown}{', …' if self.others else ''}" if shown else self.kind
 
 
-def words_of(cells: Sequence[str], numeric: Sequence[bool], places: Sequence[str]) -> Words:
-    """Return what a column of text holds, given which of its cells are numbers or missing, and where they are."""
+def words_of(cells: Sequence[str], plain: Sequence[str | None], places: Sequence[str]) -> Words:
+    """Return what a column of text holds, given its cells as numbers, and where they are.
+
+    ``plain`` has "nan" where a cell is missing, and None where it is no number.
+    """
     others = [
-        (cell.strip(), place) for cell, is_number, place in zip(cells, numeric, places, strict=True) if not is_number
+        (cell.strip(), place)
+        for cell, text, place in zip(cells, plain, places, strict=True)
+        if text is None or cell.strip().lower() in _BOOLEANS
     ]
     different = tuple(dict.fromkeys(cell for cell, _ in others))
+    there = sum(text != "nan" for text in plain)
     if all(_DATE.fullmatch(cell) for cell in different):
         kind = DATES
     else:
-        kind = MIXED if len(others) <= len(cells) / 2 and any(numeric) else TEXT
+        kind = MIXED if len(others) <= there / 2 else TEXT
     unique = len(cells) > FEW_WORDS and len(set(cells)) == len(cells)
-    return Words(kind, different[:FEW_WORDS], others[0][1], unique, max(len(different) - FEW_WORDS, 0), tuple(cells))
+    place: dict[str, int] = {}
+    codes = np.array([place.setdefault(cell.strip(), len(place)) for cell in cells], np.int64)
+    return Words(
+        kind,
+        different[:FEW_WORDS],
+        others[0][1],
+        unique,
+        max(len(different) - FEW_WORDS, 0),
+        Coded(codes, tuple(place)),
+    )
 
 
 def _are_commas(examples: Sequence[str]) -> bool:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rfdag.eliminate import Elimination
 from rfdag.eliminate.trace import Trace, Unrecorded
 from rfdag.errors import Message
+from rfdag.evidence.mixed import MixedMoments
 from rfdag.evidence.regressions import Regressions
 from rfdag.graphs.dag import Graph
 from rfdag.graphs.sparse import renumbered
@@ -90,6 +91,8 @@ class Found:
     proof: Proof | None = None
     rivals: tuple[Alternative, ...] = ()
     tests: dict[int, int] = field(default_factory=dict)
+    evidence: MixedMoments | None = None
+    """The evidence that was chosen, where there were several."""
 
     def arranged(self, places: NDArray[np.int64]) -> Found:
         """Return the same with variables numbered otherwise: what was i is now places[i]."""

@@ -49,6 +49,7 @@ def gather(data: Any, names: Sequence[Hashable] | None, settings: Settings, thre
         moments=DeviceMoments if settings.running.device == "cuda" else Moments,
         tolerance=description.tolerance,
         correlation=settings.estimation.correlation,
+        basis=settings.estimation.basis,
     )
 
 

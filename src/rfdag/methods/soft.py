@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from rfdag.eliminate import Engine, replay
-from rfdag.errors import OptionError, keyword
+from rfdag.errors import OptionError, as_columns, keyword
 from rfdag.evidence.evidence import Evidence
+from rfdag.evidence.mixed import MixedMoments
 from rfdag.evidence.moments import Moments, sample_of
 from rfdag.methods.by_rule import found_by_rule, obeying
 from rfdag.methods.clustered import found_in_clusters
@@ -19,7 +20,7 @@ from rfdag.methods.proving import best_of_penalties, found_over_all_sets, proven
 from rfdag.methods.recording import Recording
 from rfdag.methods.run import Run
 from rfdag.options import option, options
-from rfdag.orders import costs, tuning
+from rfdag.orders import block_tuning, costs, tuning
 from rfdag.orders.branching import MOST_VARIABLES
 from rfdag.orders.compiling import ALL_SETS, BEAMS, Kernels
 from rfdag.orders.portfolio import search_orders
@@ -87,9 +88,35 @@ class Soft(Refinable):
         needs=DENSE,
     )
 
+    score: Literal["auto", "gaussian", "multinomial", "bdeu"] = option(
+        default="auto",
+        meaning=(
+            'What judges orders where variables are categories: "gaussian", the degenerate Gaussian BIC of their '
+            'indicators, which takes numbers and categories together; "multinomial", the BIC of counts, or "bdeu", their '
+            'marginal likelihood with a prior that prefers fewer edges, which both take categories alone. "auto" is '
+            '"bdeu" where all variables are categories without missing values, else "gaussian". With the default '
+            "`penalty`, a probability costs (ln n) / 2 in the multinomial BIC, as in the textbooks."
+        ),
+    )
+    sample_size: float = option(
+        default=block_tuning.SAMPLE_SIZE,
+        meaning='Equivalent sample size of score "bdeu": the rows that its prior counts for.',
+        above=0,
+    )
+
     def check(self) -> None:
         """Raise where the options do not go together."""
         super().check()
+        if "sample_size" in self.given() and self.score not in ("auto", "bdeu"):
+            raise OptionError(
+                f"{keyword('sample_size')} belongs to {keyword('score', 'bdeu')}; with {keyword('score', self.score)} "
+                "leave it out."
+            )
+        if "penalty" in self.given() and self.score == "bdeu":
+            raise OptionError(
+                f"{keyword('penalty')} is the price of an edge in a BIC, and {keyword('score', 'bdeu')} has none: leave "
+                f"it out, or pass {keyword('gamma')} for the prior on edges."
+            )
         if self.clusters is True and not (self.refining and self.by_bic):
             raise OptionError(
                 f"{keyword('clusters', True)} begins in clusters and refines over all columns by BIC; leave out "
@@ -135,6 +162,37 @@ class Soft(Refinable):
                 f"{keyword('exact', True)} takes up to {MOST_VARIABLES} variables, and there are "
                 f"{len(evidence.names)}. Leave it out, or choose variables with {keyword('columns', ...)}."
             )
+
+    def score_for(self, evidence: MixedMoments) -> str:
+        """Return the name of the score that judges orders over this evidence; raise where it cannot."""
+        if self.score == "gaussian":
+            return "gaussian"
+        if evidence.counts is not None:
+            by_bic = self.score == "multinomial" or (self.score == "auto" and "penalty" in self.given())
+            return "multinomial" if by_bic else "bdeu"
+        if self.score == "auto":
+            return "gaussian"
+        numbers = [name for name, is_one in zip(evidence.names, evidence.categorical, strict=True) if not is_one]
+        if numbers:
+            raise OptionError(
+                f"{keyword('score', self.score)} counts rows of categories, and {as_columns(numbers)} "
+                f"{'holds' if len(numbers) == 1 else 'hold'} numbers. Leave it out; or pass "
+                f"{keyword('categorical', numbers)} if the numbers are codes."
+            )
+        raise OptionError(
+            f"{keyword('score', self.score)} counts complete rows, and values are missing. Pass "
+            f"{keyword('missing', 'drop')} with it, or leave it out."
+        )
+
+    def family_options(self, evidence: MixedMoments) -> dict[str, Any]:
+        """Return what the score of variables of several columns is called with."""
+        score = self.score_for(evidence)
+        gamma = self.gamma
+        if gamma == "auto":
+            few = Estimation.few(evidence.n_samples, len(evidence.covariance)) and score == "gaussian"
+            gamma = tuning.FEW_ROWS_GAMMA if few else 0.0
+            gamma = block_tuning.BDEU_GAMMA if score == "bdeu" else gamma
+        return {"score": score, "penalty": self.price, "gamma": gamma, "sample_size": self.sample_size}
 
     def narrows(self, columns: int) -> bool:
         """Return whether it looks at a few candidates for each of so many variables, if the graph is sparse."""

@@ -43,11 +43,14 @@ class Reversing:
     """
 
     def __init__(self, dag: Graph, moments: LocalMoments, price: float, constraints: Constraints | None = None) -> None:
-        self._dag = dag
         self._moments = moments
         self._price = price
+        self._prepare(dag, most_parents(moments, constraints), constraints)
+
+    def _prepare(self, dag: Graph, most: Integers, constraints: Constraints | None) -> None:
+        self._dag = dag
+        self._most = most
         self._constraints = constraints
-        self._most = most_parents(moments, constraints)
         self._descends = _descendants(dag)
 
     def reverse(self, source: int, target: int) -> Alternative | None:
@@ -83,7 +86,7 @@ class Reversing:
             return None
         return Alternative(new[0].score + new[1].score - old[0].score - old[1].score, dag)
 
-    def _best(self, y: int, candidates: Integers, keep: int | None = None) -> _Family | None:
+    def _best(self, y: int, candidates: Integers, keep: int | None = None) -> Family | None:
         """Return y with the parents that are left of the candidates; ``keep`` and required parents stay."""
         fixed = [] if keep is None else [keep]
         if self._constraints is not None:
@@ -99,7 +102,8 @@ class Reversing:
             family = self._scored(y, np.delete(family.parents, gains.argmin()))
         return family
 
-    def _scored(self, y: int, parents: Integers) -> _Family | None:
+    def _scored(self, y: int, parents: Integers) -> Family | None:
+        """Return y with some parents and what each is worth; None where these determine each other."""
         n = self._moments.rows(y)
         try:
             inverse = np.linalg.inv(self._moments.gram(y, parents))
@@ -111,10 +115,10 @@ class Reversing:
         # The inverse of the correlations holds 1 / var(y | parents), and the partial correlations of y and each parent.
         squares = np.minimum(inverse[0, 1:] ** 2 / (diagonal[0] * diagonal[1:]), 1 - TINY)
         score = -n * math.log(diagonal[0]) + self._price * len(parents)
-        return _Family(parents, score, -n * np.log1p(-squares) - self._price)
+        return Family(parents, score, -n * np.log1p(-squares) - self._price)
 
 
-class _Family(NamedTuple):
+class Family(NamedTuple):
     """Parents of a variable, n ln var(y | parents) + price · parents, and how much worse it is without each of them."""
 
     parents: Integers

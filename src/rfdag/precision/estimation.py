@@ -39,6 +39,16 @@ class Estimation(Options):
         ),
         needs=("rows",),
     )
+    basis: int | Literal["auto"] = option(
+        default=1,
+        meaning=(
+            "Powers of a number up to which it explains others: 3 lets effects be curves, by x, x² and x³ of every "
+            'parent. "auto" learns with 1 and with 3, and takes the better one by BIC.'
+        ),
+        least=1,
+        most=5,
+        needs=("rows", "matrices"),
+    )
     precision: str = option(
         default="auto",
         meaning=(

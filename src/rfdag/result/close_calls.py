@@ -14,6 +14,7 @@ from rfdag.graphs.dag import Graph
 from rfdag.graphs.sparse import entries_at, issparse
 from rfdag.knowledge.constraints import Constraints
 from rfdag.knowledge.orientation import oriented_class
+from rfdag.orders.family_reversals import FamilyReversing
 from rfdag.orders.reversals import Alternative, Reversing
 from rfdag.orders.rivals import CLOSE
 from rfdag.orders.scores import price_of_edge
@@ -80,7 +81,7 @@ def _close_calls(result: Result) -> list[CloseCall]:
     directed = np.array([edge.directed for edge in result.edges])
     removal = np.where(free, np.array([edge.gain for edge in result.edges], np.float64), np.inf)
     reversal = np.full(len(removal), np.inf)
-    if result.moments is not None and not issparse(result.dag):
+    if (result.moments is not None or result.can_rescore) and not issparse(result.dag):
         close = _without_one(result.dag, removal), _reversed(result, directed & free, constraints), result.rivals
         for cost, dag in chain(*close):
             other = oriented_class(dag, constraints)
@@ -107,10 +108,13 @@ def _without_one(dag: Graph, costs: Floats) -> Iterator[Alternative]:
 
 def _reversed(result: Result, chosen: NDArray[np.bool_], constraints: Constraints | None) -> Iterator[Alternative]:
     """Yield the DAG with each of the chosen edges reversed, where that is close."""
-    assert result.moments is not None
-    assert result.n_samples is not None
-    price = price_of_edge(result.n_samples, len(result.names), result.penalty, result.gamma)
-    reversing = Reversing(result.dag, result.moments.local(), price, constraints)
+    if result.can_rescore:
+        reversing: Reversing = FamilyReversing(result.dag, result.family_score, constraints)
+    else:
+        assert result.moments is not None
+        assert result.n_samples is not None
+        price = price_of_edge(result.n_samples, len(result.names), result.penalty, result.gamma)
+        reversing = Reversing(result.dag, result.moments.local(), price, constraints)
     for source, target, wanted in zip(*result.dag.nonzero(), chosen.tolist(), strict=True):
         found = reversing.reverse(int(source), int(target)) if wanted else None
         if found is not None and found.cost < CLOSE:

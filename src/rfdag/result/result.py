@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Hashable
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from rfdag.eliminate.trace import Trace, Unrecorded
 from rfdag.errors import DataError, GraphError, Message, OptionError
 from rfdag.evidence.evidence import Evidence
+from rfdag.evidence.mixed import MixedMoments
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.regressions import Regressions
 from rfdag.exchange import exports
@@ -28,6 +30,8 @@ from rfdag.methods.found import Found
 from rfdag.methods.method import Method
 from rfdag.methods.settings import Settings
 from rfdag.orders.exact import Proof
+from rfdag.orders.family_fits import gains_of, score_of
+from rfdag.orders.family_scores import FamilyScore, family_score
 from rfdag.orders.path import PathPoint
 from rfdag.orders.portfolio import Attempt
 from rfdag.orders.reversals import Alternative
@@ -112,6 +116,9 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
     columns
         What each column of the data was taken for, what was done with it, and what may be wrong with it; empty for
         matrices, DAGs and moments, of which no column is known.
+    mixed
+        The moments of variables that stand for several columns each, where there are categories or powers; `moments`
+        is None then.
     reading
         How the input was understood and which rows were left out, as phrases; empty where there is nothing to say.
     """
@@ -138,6 +145,7 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
     tests: dict[int, int] = field(default_factory=dict, repr=False)
     columns: tuple[Column, ...] = field(default=(), repr=False)
     reading: tuple[str, ...] = field(default=(), repr=False)
+    mixed: MixedMoments | None = field(default=None, repr=False)
     regressions: InitVar[Regressions | None] = None
 
     def __post_init__(self, regressions: Regressions | None) -> None:
@@ -164,6 +172,7 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
             dag=found.dag,
             recorded=found.recorded,
             moments=evidence.moments,
+            mixed=evidence.mixed,
             n_samples=evidence.n_samples,
             score=found.score,
             gamma=found.gamma,
@@ -229,12 +238,34 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
 
     @cached_property
     def _regressions(self) -> Regressions | None:
-        if self.moments is None:
+        if self.mixed is not None:
+            fitted = self.mixed.regressions(self.dag)._replace(gains=gains_of(self.family_score, self.dag))
+        elif self.moments is not None:
+            fitted = self.moments.regressions(self.dag)
+        else:
             return None
-        fitted = self.moments.regressions(self.dag)
         for array in fitted:
-            freeze(array)
+            if array is not None:
+                freeze(array)
         return fitted
+
+    @property
+    def can_rescore(self) -> bool:
+        """Whether other families of variables of several columns can be scored: counts are not kept in files."""
+        return self.mixed is not None and (self.mixed.counts is not None or self._score_name == "gaussian")
+
+    @property
+    def _score_name(self) -> str:
+        """The name of the score that judged variables of several columns."""
+        assert self.mixed is not None
+        return str(self.method.score_for(self.mixed))  # type: ignore[attr-defined]
+
+    @cached_property
+    def family_score(self) -> FamilyScore:
+        """The score that judged variables of several columns."""
+        assert self.mixed is not None
+        options = self.method.family_options(self.mixed)  # type: ignore[attr-defined]
+        return family_score(self.mixed, **(options | {"gamma": self.gamma}))
 
     @property
     def coefficients(self) -> NDArray[np.float64] | None:
@@ -271,6 +302,11 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
         >>> bool(result.score_of(rfdag.datasets.sachs_truth()) > result.score)
         True
         """
+        if self.can_rescore:
+            graph = as_dag(full(dag))
+            if graph.shape != self.dag.shape:
+                raise GraphError(f"The DAG has {graph.shape[0]} variables, and the result {len(self.names)}.")
+            return score_of(self.family_score, graph)
         if self.moments is None or self.n_samples is None:
             raise OptionError("A BIC needs the moments of the data; this result was learnt or saved without them.")
         graph = as_dag(full(dag))
@@ -292,11 +328,15 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
         partial: list[float | None] = list(unknown)
         gains: list[float | None] = list(unknown)
         if self._regressions is not None:
-            weights = entries_at(self._regressions.coefficients, sources, targets).tolist()
+            # Where an end is a category there is no single coefficient.
+            slopes = entries_at(self._regressions.coefficients, sources, targets).tolist()
+            weights = [None if math.isnan(slope) else slope for slope in slopes]
         if self._regressions is not None and self._regressions.partial_correlations is not None:
             correlations = entries_at(self._regressions.partial_correlations, sources, targets)
             partial = correlations.tolist()
-            if self.n_samples is not None:
+            if self._regressions.gains is not None:
+                gains = entries_at(self._regressions.gains, sources, targets).tolist()
+            elif self.n_samples is not None:
                 price = price_of_edge(self.n_samples, len(self.names), self.penalty, self.gamma)
                 gains = (-self.n_samples * np.log1p(-np.minimum(correlations**2, 1 - 1e-15)) - price).tolist()
         directed = (entries_at(self.cpdag, sources, targets) == 1).tolist()

@@ -57,6 +57,7 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
         "coefficients": None if weights is None else entries_at(weights, sources, targets).tolist(),
         "residual_variances": None if variances is None else variances.tolist(),
         "partial_correlations": None if partial is None else entries_at(partial, sources, targets).tolist(),
+        "gains": None if result.mixed is None else [edge.gain for edge in result.edges],
         "n_samples": result.n_samples,
         "score": result.score,
         "gamma": result.gamma,

@@ -86,15 +86,18 @@ class Ledger:
             self._journal.write({"key": cell.key._asdict()} | content)
 
 
-def scored(key: Key, limit: float, found: Graph, rows: Floats, true: Graph | None, seconds: float | None) -> Cell:
-    """Return the cell of a graph that was found."""
+def scored(
+    key: Key, limit: float, found: Graph, rows: Floats | None, true: Graph | None, seconds: float | None
+) -> Cell:
+    """Return the cell of a graph that was found; without rows, as where not all columns are numbers, it has no BIC."""
     shd = f1 = tpr = fpr = None
     if true is not None:
         skeleton = metrics.skeleton(true, found)
         shd = distance(true, found)
         f1, tpr, fpr = (None if math.isnan(score) else score for score in (skeleton.f1, skeleton.tpr, skeleton.fpr))
     edges = int(((found != 0) | (found != 0).T).sum()) // 2
-    return Cell(key, limit, seconds, edges, bic(rows, found), shd, f1, tpr, fpr)
+    score = None if rows is None else bic(rows, found)
+    return Cell(key, limit, seconds, edges, score, shd, f1, tpr, fpr)
 
 
 def bic(rows: Floats, graph: Graph) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -62,7 +62,9 @@ def bench(
         typer.Option(help="Folder for bench.jsonl, bench.csv and bench.md; an interrupted run is continued."),
     ] = None,
     show_list: Annotated[bool, typer.Option("--list", help="List workloads and contenders, and exit.")] = False,
-    setup: Annotated[bool, typer.Option("--setup", help="Install the peers into their folder, and exit.")] = False,
+    setup: Annotated[
+        bool, typer.Option("--setup", help="Install the peers, or those of --contenders, into their folder, and exit.")
+    ] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Compare rfdag with other programs, on simulated data or your own."""
@@ -71,7 +73,7 @@ def bench(
 
     settings = harness.Settings(limit=limit, seed=seed, graphs=graphs, peers=peers.expanduser())
     if setup:
-        _set_up(peers)
+        _set_up(peers, _split(contenders))
     elif show_list:
         _list(settings, as_json)
     elif data is not None:
@@ -93,10 +95,11 @@ def _on_workloads(
 ) -> None:
     from rfdag.runtime.progress import Progress
     from rfdag.studies.bench import harness, tables
-    from rfdag.studies.bench.workloads import QUICK, chosen
+    from rfdag.studies.bench.catalogue import WORKLOADS
+    from rfdag.studies.bench.workloads import QUICK, chosen_among
 
-    wanted = chosen(workloads or [QUICK])
-    _report_missing(contenders, settings)
+    wanted = chosen_among(WORKLOADS, workloads or [QUICK])
+    _report_missing(contenders, settings, {workload.group for workload in wanted})
     rows: list[Row] = []
     ledger = _ledger(out)
     with Progress(False if as_json else None) as progress:
@@ -130,7 +133,7 @@ def _on_own_data(
     n, p = table.values.shape
     workload = Workload(data.name, "own", data.name, p, n, lambda generator: Drawn(true, table.values), graphs=1)
     settings = replace(settings, graphs=1)
-    _report_missing(contenders, settings)
+    _report_missing(contenders, settings, {""})
     with Progress(False if as_json else None) as progress:
         cells = harness.compare([workload], contenders, settings, _ledger(out), progress)[workload.name]
     _report(tables.own_data(cells), cells, settings, out, as_json)
@@ -142,12 +145,12 @@ def _ledger(out: Path | None) -> Any:
     return Ledger(None if out is None else out.expanduser() / "bench.jsonl")
 
 
-def _report_missing(contenders: Sequence[str] | None, settings: Settings) -> None:
+def _report_missing(contenders: Sequence[str] | None, settings: Settings, groups: Iterable[str]) -> None:
     from rfdag.studies.bench import harness
 
-    missing = harness.missing(harness.chosen(contenders), settings.peers)
-    if missing:
-        names = ", ".join(contender.name for contender in missing)
+    absent = [each for group in groups for each in harness.missing(harness.chosen(contenders, group), settings.peers)]
+    if absent:
+        names = ", ".join(dict.fromkeys(contender.name for contender in absent))
         Console(stderr=True, soft_wrap=True).print(
             f"Left out, because they are not installed in {settings.peers}: {names}. Install them with `rfdag bench "
             "--setup`.",
@@ -185,8 +188,7 @@ def _report(rows: Sequence[Row], cells: Sequence[Cell], settings: Settings, out:
 
 def _list(settings: Settings, as_json: bool) -> None:
     from rfdag.studies.bench import environments
-    from rfdag.studies.bench.contenders import CONTENDERS
-    from rfdag.studies.bench.workloads import WORKLOADS
+    from rfdag.studies.bench.catalogue import CONTENDERS, WORKLOADS
 
     workloads: list[Row] = [
         {"workload": each.name, "group": each.group, "graphs": each.family, "p": each.p, "n": each.n}
@@ -209,11 +211,14 @@ def _list(settings: Settings, as_json: bool) -> None:
     console.print(_drawn(contenders))
 
 
-def _set_up(peers: Path) -> None:
+def _set_up(peers: Path, contenders: Sequence[str] | None) -> None:
     from rfdag.studies.bench import environments
+    from rfdag.studies.bench.catalogue import homes_of
 
     console = Console(soft_wrap=True)
-    failures = environments.make(peers.expanduser(), lambda message: console.print(escape(message), highlight=False))
+    failures = environments.make(
+        peers.expanduser(), lambda message: console.print(escape(message), highlight=False), homes_of(contenders)
+    )
     if failures:
         raise typer.Exit(1)
 

@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -25,6 +25,8 @@ OWN = "rfdag"
 LISTS = Path(__file__).parent / "peers"
 FROM_SOURCE = "tetrad-port"
 """The peer that is built here; its build would clone Eigen."""
+BARE = "tetrad"
+"""The peer that is installed without what its packages ask for: only a jar, a Java and a bridge are used."""
 HEADERS = ("/usr/include/eigen3", "/usr/local/include/eigen3", "/opt/homebrew/include/eigen3")
 """Where Eigen's headers usually are; the variable EIGEN3_INCLUDE_DIR names another place."""
 
@@ -73,14 +75,20 @@ def is_ready(home: str, folder: Path) -> bool:
     )
 
 
-def make(folder: Path = FOLDER, report: Callable[[str], None] = lambda message: None) -> dict[str, str]:
-    """Make all environments in a folder; return the errors of those that could not be made.
+def make(
+    folder: Path = FOLDER,
+    report: Callable[[str], None] = lambda message: None,
+    only: Iterable[str] | None = None,
+) -> dict[str, str]:
+    """Make the peers' environments in a folder, all or ``only`` some; return the errors of those that failed.
 
     Environments that are ready are left alone, and one whose needs this machine does not meet is left out.
     ``report`` is called with a message at every step.
     """
     failures = {}
     for home in homes():
+        if only is not None and home not in only:
+            continue
         if is_ready(home, folder):
             report(f"{home}: ready")
         elif home == FROM_SOURCE and _eigen() is None:
@@ -110,6 +118,8 @@ def _install(home: str, folder: Path) -> str | None:
     if python is None:
         return f"{folder / home} was made without an interpreter."
     pins = [f"{package}=={version}" for package, version in requirements(home).items()]
+    if home == BARE:
+        pins.append("--no-deps")
     with tempfile.TemporaryDirectory() as scratch:
         eigen = _eigen()
         if home == FROM_SOURCE and eigen is not None:

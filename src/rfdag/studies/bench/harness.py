@@ -25,17 +25,23 @@ from rfdag.runtime.progress import Progress
 from rfdag.studies.bench import contenders as contenders_
 from rfdag.studies.bench import environments, rulers
 from rfdag.studies.bench import series as series_
+from rfdag.studies.bench import typed as typed_
+from rfdag.studies.bench.catalogue import CONTENDERS, AnyContender, AnyDrawn, AnyWorkload, serves
 from rfdag.studies.bench.cells import Cell, Key, Ledger, scored
-from rfdag.studies.bench.contenders import CONTENDERS, TUNED, Contender
-from rfdag.studies.bench.workloads import Drawn, Workload
+from rfdag.studies.bench.contenders import TUNED
+from rfdag.studies.bench.typed import TypedContender
+from rfdag.studies.bench.typed_workloads import TypedDrawn
 from rfdag.version import own_version
 
 Floats = NDArray[np.float64]
 
 PROGRAM = Path(contenders_.__file__)
+TYPED_PROGRAM = Path(typed_.__file__)
 LONGEST_START = 600.0
 """Seconds that a contender may take for imports, compilation and its warm-up."""
 LONGEST_MESSAGE = 80
+GAP = 1e9
+"""What stands for a missing value in a digest."""
 
 SERIES = Path(series_.__file__)
 ONE_THREAD = dict.fromkeys(
@@ -81,38 +87,41 @@ class Settings:
     """
 
 
-def chosen(names: Iterable[str] | None, group: str = "") -> list[Contender]:
-    """Return the contenders of that name or environment, those for one group of workloads included; all for None.
+def chosen(names: Iterable[str] | None, group: str = "") -> list[AnyContender]:
+    """Return the contenders of that name or environment that are for a group of workloads; all of these for None.
+
+    A contender that is named itself need not be for that group.
 
     >>> [contender.name for contender in chosen(["flopsearch", "ges"])]
     ['flop-0', 'flop-20', 'ges']
     >>> [contender.name for contender in chosen(["flopsearch"], "small")]
     ['flop-0', 'flop-20', 'flop-20-penalty-1']
     """
-    usual = [contender for contender in CONTENDERS.values() if contender.group in ("", group)]
+    usual = [contender for contender in CONTENDERS.values() if serves(contender, group)]
     if names is None:
         return usual
-    found: dict[str, Contender] = {}
+    found: dict[str, AnyContender] = {}
+    homes = {each.home for each in CONTENDERS.values()}
     for name in names:
         of_name = [CONTENDERS[name]] if name in CONTENDERS else [each for each in usual if each.home == name]
-        if not of_name:
+        if name not in CONTENDERS and name not in homes:
             raise OptionError(f"There is no contender {name!r}. Known are {', '.join(CONTENDERS)}.")
         found |= {contender.name: contender for contender in of_name}
     return list(found.values())
 
 
-def missing(contenders: Iterable[Contender], peers: Path) -> list[Contender]:
+def missing(contenders: Iterable[AnyContender], peers: Path) -> list[AnyContender]:
     """Return the contenders whose environment has not been made."""
     return [each for each in contenders if environments.version_of(each.package, each.home, peers) is None]
 
 
 def compare(
-    workloads: Sequence[Workload],
+    workloads: Sequence[AnyWorkload],
     names: Iterable[str] | None,
     settings: Settings,
     ledger: Ledger,
     progress: Progress,
-    done: Callable[[Workload, list[Cell]], None] = lambda workload, cells: None,
+    done: Callable[[AnyWorkload, list[Cell]], None] = lambda workload, cells: None,
 ) -> dict[str, list[Cell]]:
     """Run contenders on every graph of every workload; return the cells by workload.
 
@@ -150,7 +159,7 @@ def compare(
 
 
 def _cell(
-    workload: Workload, graph: int, contender: Contender, drawn: Drawn, settings: Settings, ledger: Ledger
+    workload: AnyWorkload, graph: int, contender: AnyContender, drawn: AnyDrawn, settings: Settings, ledger: Ledger
 ) -> Cell | None:
     version = environments.version_of(contender.package, contender.home, settings.peers)
     if version is None:
@@ -159,25 +168,39 @@ def _cell(
     cell = ledger.find(key, settings.limit)
     if cell is None and settings.fresh:
         python = environments.python_of(contender.home, settings.peers)
-        answer = run([str(python), "-P", str(PROGRAM), contender.name], drawn.rows, settings.limit)
+        answer = run([str(python), "-P", *_program(contender, drawn)], drawn.rows, settings.limit)
         if isinstance(answer, Late | Failed):
             cell = Cell(key, settings.limit, failure=answer.reason, late=isinstance(answer, Late))
         else:
-            cell = scored(key, settings.limit, answer[0], drawn.rows, drawn.true, answer[1])
+            cell = scored(key, settings.limit, answer[0], _numbers(drawn), drawn.true, answer[1])
         ledger.add(cell)
     return cell
 
 
-def _ruler_cells(workload: Workload, graph: int, drawn: Drawn, settings: Settings, ledger: Ledger) -> list[Cell]:
-    data = digest(drawn.rows)
-    keys = {
-        name: Key(workload.name, settings.seed, graph, name, own_version(), data) for name in rulers.names(drawn.true)
-    }
+def _program(contender: AnyContender, drawn: AnyDrawn) -> list[str]:
+    """Return the program and the words by which it runs a contender; those of typed ones name the categories."""
+    if not isinstance(contender, TypedContender):
+        return [str(PROGRAM), contender.name]
+    columns = np.flatnonzero(drawn.categorical).tolist() if isinstance(drawn, TypedDrawn) else []
+    return [str(TYPED_PROGRAM), contender.name, ",".join(map(str, columns))]
+
+
+def _numbers(drawn: AnyDrawn) -> Floats | None:
+    """Return the rows if all columns are numbers and nothing is missing."""
+    if isinstance(drawn, TypedDrawn) and (drawn.categorical.any() or np.isnan(drawn.rows).any()):
+        return None
+    return drawn.rows
+
+
+def _ruler_cells(workload: AnyWorkload, graph: int, drawn: AnyDrawn, settings: Settings, ledger: Ledger) -> list[Cell]:
+    data, rows = digest(drawn.rows), _numbers(drawn)
+    names = rulers.names(drawn.true, numbers=rows is not None)
+    keys = {name: Key(workload.name, settings.seed, graph, name, own_version(), data) for name in names}
     cells = {name: ledger.find(key, settings.limit) for name, key in keys.items()}
     if settings.fresh and None in cells.values():
-        for name, ruler in rulers.lay(drawn.rows, drawn.true).items():
+        for name, ruler in rulers.lay(drawn.rows, drawn.true, numbers=rows is not None).items():
             if cells[name] is None:
-                cell = cells[name] = scored(keys[name], settings.limit, ruler, drawn.rows, drawn.true, None)
+                cell = cells[name] = scored(keys[name], settings.limit, ruler, rows, drawn.true, None)
                 ledger.add(cell)
     return [cell for cell in cells.values() if cell is not None]
 
@@ -187,7 +210,8 @@ def digest(rows: Floats) -> str:
 
     Simulated rows differ in their last bits from one BLAS library or processor to another, so they are rounded first.
     """
-    millionths = np.rint(np.ascontiguousarray(rows) * 1e6).astype(np.int64)
+    filled = np.nan_to_num(np.ascontiguousarray(rows), nan=GAP)
+    millionths = np.rint(filled * 1e6).astype(np.int64)
     return hashlib.sha256(millionths.tobytes()).hexdigest()[:12]
 
 

@@ -52,15 +52,25 @@ def complete(rows: Floats) -> Graph:
     return np.triu(np.ones((rows.shape[1], rows.shape[1]), np.int8), 1)
 
 
-def names(true: Graph | None) -> list[str]:
-    """Return the names of a data set's rulers: that of the true order only where the truth is known."""
-    return [name for name in RULERS if name != "true order" or true is not None]
+OF_ORDERS = ("true order", "R² order")
+"""Those that choose parents by BIC: for complete columns of numbers only."""
 
 
-def lay(rows: Floats, true: Graph | None) -> dict[str, Graph]:
-    """Return the rulers of a data set by name; that of the true order only where the truth is known."""
-    known = {} if true is None else {"true order": true_order(rows, true)}
-    return known | {"R² order": r2_order(rows), "empty graph": empty(rows), "complete graph": complete(rows)}
+def names(true: Graph | None, *, numbers: bool = True) -> list[str]:
+    """Return the names of a data set's rulers: that of the true order only where the truth is known.
+
+    Without ``numbers``, where columns are categories or have gaps, there are none that need the rows.
+    """
+    left_out = () if numbers and true is not None else ("true order",) if numbers else OF_ORDERS
+    return [name for name in RULERS if name not in left_out]
+
+
+def lay(rows: Floats, true: Graph | None, *, numbers: bool = True) -> dict[str, Graph]:
+    """Return the rulers of a data set by name, those that `names` lists."""
+    known = {} if true is None or not numbers else {"true order": true_order(rows, true)}
+    if numbers:
+        known["R² order"] = r2_order(rows)
+    return known | {"empty graph": empty(rows), "complete graph": complete(rows)}
 
 
 def _parents_along(order: NDArray[np.int64], rows: Floats) -> Graph:

@@ -10,10 +10,9 @@ from importlib.metadata import version
 from statistics import fmean, median
 
 from rfdag.runtime import writing
+from rfdag.studies.bench.catalogue import CONTENDERS, AnyWorkload
 from rfdag.studies.bench.cells import Cell
-from rfdag.studies.bench.contenders import CONTENDERS
 from rfdag.studies.bench.rulers import RULERS
-from rfdag.studies.bench.workloads import Workload
 
 LIBRARIES = ("rfdag", "numpy", "scipy", "numba")
 FLOOR = "flop-0"
@@ -22,7 +21,7 @@ FLOOR = "flop-0"
 Row = Mapping[str, object]
 
 
-def summed_up(workload: Workload, cells: Sequence[Cell], graphs: int) -> list[Row]:
+def summed_up(workload: AnyWorkload, cells: Sequence[Cell], graphs: int) -> list[Row]:
     """Return one row for every contender and ruler: means of the scores, medians of the times.
 
     Where a contender finished on some of the graphs only, its row shows on how many, and its scores are of those.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,22 @@ class Workload:
         return Drawn(None if true is None else true[np.ix_(places, places)], rows)
 
 
+class Grouped(Protocol):
+    """What has a name and belongs to a group."""
+
+    @property
+    def name(self) -> str:
+        """The name."""
+
+    @property
+    def group(self) -> str:
+        """The name of the group."""
+
+
+Load = TypeVar("Load", bound=Grouped)
+"""A kind of workload."""
+
+
 def simulation_generator(name: str, seed: int, number: int) -> Generator:
     """Return the generator that draws one graph and its data.
 
@@ -79,14 +95,19 @@ def chosen(names: Iterable[str]) -> list[Workload]:
     >>> [workload.name for workload in chosen(["sachs"])]
     ['sachs-log', 'sachs-raw']
     """
-    found: dict[str, Workload] = {}
+    return chosen_among(WORKLOADS, names)
+
+
+def chosen_among(known: Mapping[str, Load], names: Iterable[str]) -> list[Load]:
+    """Return those of the known workloads that have that name or are in a group of that name, each once."""
+    found: dict[str, Load] = {}
     for name in names:
-        of_name = [workload for workload in WORKLOADS.values() if name in (workload.name, workload.group)]
+        of_name = [workload for workload in known.values() if name in (workload.name, workload.group)]
         if not of_name:
-            groups = dict.fromkeys(workload.group for workload in WORKLOADS.values())
+            groups = dict.fromkeys(workload.group for workload in known.values())
             raise OptionError(
                 f"There is no workload {name!r}. Known are the groups {', '.join(groups)} and the workloads "
-                f"{', '.join(WORKLOADS)}."
+                f"{', '.join(known)}."
             )
         found |= {workload.name: workload for workload in of_name}
     return list(found.values())

@@ -1,0 +1,150 @@
+"""Means and covariance of rows with missing values, by maximum likelihood: the EM algorithm for a Gaussian.
+
+A. Dempster, N. Laird, D. Rubin: Maximum likelihood from incomplete data via the EM algorithm, 1977.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from rfdag.evidence.kernels.em import fill_rows
+from rfdag.runtime.threads import one_blas_thread
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+MOST_STEPS = 1000
+"""Steps after which the estimate is taken as it is, and a remark says so."""
+
+SETTLED = 1e-5
+"""Change of a correlation from step to step, relative to 1, at which the estimate counts as settled."""
+
+RIDGE = 1e-8
+"""Share of its variance that is added to a column before the covariance is inverted: categories may be aliased."""
+
+
+class Estimate(NamedTuple):
+    """What EM found.
+
+    Attributes
+    ----------
+    mean, covariance
+        The maximum-likelihood estimates.
+    log_likelihoods
+        That of the known values after every step.
+    settled
+        Whether the last step changed next to nothing.
+    """
+
+    mean: Floats
+    covariance: Floats
+    log_likelihoods: tuple[float, ...]
+    settled: bool
+
+
+def em_moments(
+    values: Floats,
+    weights: Floats | None = None,
+    check: Callable[[], None] = lambda: None,
+    report: Callable[[float], None] = lambda share: None,
+) -> Estimate:
+    """Return the means and the covariance under which the known values are likeliest.
+
+    Values are taken as missing at random: whether one is missing may depend on what is known of its row, not on itself.
+
+    Parameters
+    ----------
+    values
+        Rows, NaN where a value is missing; every column has some.
+    weights
+        How often each row counts; once unless given.
+    check
+        Called at every step, and may raise.
+    report
+        Called with the share done, as far as the changes tell.
+
+    Examples
+    --------
+    >>> rows = np.random.default_rng(0).normal(size=(2000, 1)) + np.random.default_rng(1).normal(size=(2000, 2))
+    >>> rows[rows[:, 0] > 0, 1] = np.nan
+    >>> em_moments(rows).mean.round(1)
+    array([-0.,  0.])
+    """
+    n, columns = values.shape
+    counts = np.ones(n) if weights is None else np.asarray(weights, np.float64)
+    known = ~np.isnan(values)
+    sizes = counts @ known
+    means = np.where(known, values, 0.0).T @ counts / sizes
+    centred = np.where(known, values - means, 0.0)
+    scales = np.sqrt((centred**2).T @ counts / sizes)
+    scales[scales == 0] = 1.0
+    standard = (values - means) / scales
+    whole = known.all(axis=1)
+    total = counts.sum()
+    # Rows without gaps enter by their sums alone, once and for all.
+    complete = standard[whole]
+    weighed = complete * counts[whole][:, None]
+    sums, squares = weighed.sum(axis=0), complete.T @ weighed
+    rows, row_counts, patterns = _by_pattern(standard[~whole], counts[~whole])
+    filled, spread = np.empty_like(rows), np.empty((columns, columns))
+    mean, covariance = np.zeros(columns), np.eye(columns)
+    # A start from what pairs of columns show saves the first steps.
+    found: list[float] = []
+    change, first = math.inf, 1.0
+    with one_blas_thread():
+        for step in range(MOST_STEPS):
+            check()
+            ridged = covariance + RIDGE * np.diag(np.diag(covariance))
+            factor = cho_factor(ridged, lower=True)
+            precision = np.ascontiguousarray(cho_solve(factor, np.eye(columns)))
+            logs = fill_rows(rows, patterns, precision, mean, filled, spread, row_counts)
+            weighed = filled * row_counts[:, None]
+            shift = (weighed.sum(axis=0) + sums - counts[whole].sum() * mean) / total
+            # Squares about the current mean, of the filled rows and of those without gaps.
+            of_whole = squares - np.outer(sums, mean) - np.outer(mean, sums) + counts[whole].sum() * np.outer(mean, mean)
+            about = filled.T @ weighed + of_whole
+            quadratic = float((precision * about).sum())
+            log_det = 2 * float(np.log(np.diag(factor[0])).sum())
+            observed = counts @ known.sum(axis=1)
+            found.append(-0.5 * (observed * math.log(2 * math.pi) + total * log_det + logs + quadratic))
+            following = (about + spread) / total - np.outer(shift, shift)
+            change = float(np.abs(following - covariance).max() / max(np.diag(following).max(), 1e-300))
+            change = max(change, float(np.abs(shift).max()))
+            mean, covariance = mean + shift, (following + following.T) / 2
+            first = change if step == 0 else first
+            report(min(1.0, math.log(max(first / max(change, SETTLED), 1.0)) / math.log(max(first / SETTLED, 1.0 + 1e-9))))
+            if change < SETTLED or not len(rows):
+                break
+    return Estimate(
+        mean * scales + means, covariance * scales * scales[:, None], tuple(found), change < SETTLED or not len(rows)
+    )
+
+
+def _by_pattern(rows: Floats, counts: Floats) -> tuple[Floats, Floats, Integers]:
+    """Return rows sorted so that those with the same gaps stand together, their weights, and where groups begin."""
+    if not len(rows):
+        return rows, counts, np.zeros(1, np.int64)
+    gaps = np.packbits(np.isnan(rows), axis=1)
+    order = np.lexsort(gaps.T)
+    ordered = gaps[order]
+    new = np.flatnonzero((ordered[1:] != ordered[:-1]).any(axis=1)) + 1
+    patterns = np.concatenate([[0], new, [len(rows)]]).astype(np.int64)
+    return np.ascontiguousarray(rows[order]), np.ascontiguousarray(counts[order]), patterns
+
+
+def pairwise_count(known: NDArray[np.bool_], weights: Floats | None = None) -> float:
+    """Return in how many rows a pair of columns is known, on average: what rows with gaps are worth.
+
+    >>> pairwise_count(np.array([[True, True, True], [True, True, False]]))
+    1.3333333333333333
+    """
+    there = known.astype(np.float64)
+    both = there.T @ (there if weights is None else there * weights[:, None])
+    p = len(both)
+    return float((both.sum() - np.trace(both)) / (p * (p - 1)))

@@ -1,0 +1,199 @@
+"""Columns of categories: found among those that are not numbers, or named, and read as codes of their levels."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfdag.errors import DataError, OptionError, as_column, keyword, listed
+from rfdag.input.description import Description
+from rfdag.input.numbers import MISSING
+from rfdag.input.selection import matching
+from rfdag.input.table import Table
+from rfdag.input.words import MIXED, TEXT, Words
+from rfdag.wording import counted
+
+Floats = NDArray[np.float64]
+
+MOST_LEVELS = 50
+"""Levels up to which a column is taken for categories."""
+
+BETWEEN = "<"
+"""Sign between the levels of an ordinal column as a user writes them: "size: S < M < L"."""
+
+
+class Asked(NamedTuple):
+    """What the user said of columns, by name: that they are categories, or ordinal, perhaps with their levels."""
+
+    categorical: frozenset[Hashable]
+    ordinal: Mapping[Hashable, tuple[str, ...]]
+
+
+def asked_of(form: Description, names: Sequence[Hashable], called: str) -> Asked:
+    """Return what the options ``categorical`` and ``ordinal`` say of these columns; raise for names of none."""
+    categorical = frozenset(names[at] for at in matching(form.categorical or (), names, "categorical", called))
+    ordinal: dict[Hashable, tuple[str, ...]] = {}
+    for entry in form.ordinal or ():
+        name, _, rest = entry.partition(":") if isinstance(entry, str) and entry not in names else (entry, "", "")
+        levels = tuple(level.strip() for level in rest.split(BETWEEN)) if rest else ()
+        for at in matching((name,), names, "ordinal", called):
+            ordinal[names[at]] = levels
+    both = [name for name in ordinal if name in categorical]
+    if both:
+        raise OptionError(
+            f"{keyword('categorical')} and {keyword('ordinal')} both name {listed(both)}; a column is one or the other."
+        )
+    return Asked(categorical, ordinal)
+
+
+def is_category(words: Words) -> bool:
+    """Return whether a column that is not numbers may be one of categories: text that is not all different."""
+    return words.kind == TEXT and not words.all_different
+
+
+def with_categories(table: Table, form: Description, variables: Sequence[int]) -> Table:
+    """Return a table in which columns of categories are codes, with their levels; others stay as they are.
+
+    ``variables`` are the places that may become variables: those of weights, for example, are left alone.
+    """
+    asked = asked_of(form, [table.names[at] for at in variables], table.origin)
+    levels = dict(table.levels)
+    words = dict(table.words)
+    changed: dict[int, Floats] = {}
+    marks = {str(mark).strip().lower() for mark in form.na_values or ()}
+    for at in variables:
+        name = table.names[at]
+        if at in levels:
+            if name in asked.ordinal:
+                changed[at] = _ranked(table.values[:, at], levels.pop(at), asked.ordinal[name], name)
+            continue
+        found = words.get(at)
+        if found is None:
+            if name in asked.categorical:
+                changed[at], levels[at] = _codes_of_numbers(table.values[:, at], name, marks)
+            continue
+        if found.coded is None or not (is_category(found) or name in asked.categorical or name in asked.ordinal):
+            continue
+        codes, every = _codes_of_text(found, name, marks, ordered=name in asked.ordinal)
+        if name in asked.ordinal:
+            changed[at] = _ranked(codes, every, asked.ordinal[name], name, declared=found.levels is not None)
+        else:
+            changed[at], levels[at] = codes, every
+        del words[at]
+    if not changed:
+        return table
+    values = np.array(table.values, np.float64)
+    for at, column in changed.items():
+        values[:, at] = column
+    return table._replace(values=values, words=words, levels=levels)
+
+
+def refuse_many(name: Hashable, count: int, examples: Sequence[str]) -> None:
+    """Raise if a column has more levels than categories have."""
+    if count > MOST_LEVELS:
+        raise DataError(
+            f"Column {name!r} is text with more than {MOST_LEVELS} levels ({', '.join(map(repr, examples[:3]))}, …): "
+            f"an identifier, a date or a comment? Leave it out with {keyword('drop', [name])}, or group its levels "
+            "first."
+        )
+
+
+def _codes_of_text(words: Words, name: Hashable, marks: set[str], *, ordered: bool) -> tuple[Floats, tuple[str, ...]]:
+    """Return the codes of a column of text, NaN where a cell is missing, and its levels."""
+    assert words.coded is not None
+    codes, entries = words.coded
+    absent = MISSING | marks
+    occurring = set(np.unique(codes[codes >= 0]).tolist())
+    different = {
+        entry.strip() for at, entry in enumerate(entries) if at in occurring and entry.strip().lower() not in absent
+    }
+    refuse_many(name, len(different), sorted(different))
+    if words.levels is not None:
+        # Levels that a frame declares, used or not, in its order.
+        every = tuple(level for level in words.levels if level in different)
+    else:
+        every = tuple(sorted(different, key=sorting_key))
+    number = {level: float(at) for at, level in enumerate(every)}
+    values = np.array([number.get(entry.strip(), np.nan) for entry in entries] + [np.nan])
+    return values[codes], every
+
+
+def _codes_of_numbers(values: NDArray, name: Hashable, marks: set[str]) -> tuple[Floats, tuple[str, ...]]:
+    """Return the codes of a column of numbers that the user calls categories, and the numbers as levels."""
+    column = np.array(values, np.float64)
+    if np.isinf(column).any():
+        raise DataError(f"Column {name!r} has infinite values, which are no level. Replace them first.")
+    for mark in marks:
+        try:
+            column[column == float(mark)] = np.nan
+        except ValueError:
+            continue
+    known = np.isfinite(column)
+    different, codes = np.unique(column[known], return_inverse=True)
+    if len(different) > MOST_LEVELS:
+        raise DataError(
+            f"Column {name!r} has {len(different)} different numbers, more than the {MOST_LEVELS} levels of a category. "
+            f"Take it out of {keyword('categorical')}, or group its values first."
+        )
+    column[known] = codes
+    return column, tuple(f"{number:.17g}" if number % 1 else f"{number:.0f}" for number in different.tolist())
+
+
+def _ranked(
+    codes: NDArray, every: tuple[str, ...], order: tuple[str, ...], name: Hashable, *, declared: bool = False
+) -> Floats:
+    """Return the places 1, 2, … of the levels of an ordinal column in their order."""
+    if not order:
+        numbers = [leading_number(level) for level in every]
+        if not declared and any(number is None for number in numbers):
+            shown = f" {BETWEEN} ".join(every[:4])
+            raise OptionError(
+                f"Column {name!r} holds text whose order is not known: {listed(every)}. Give its levels in order, as "
+                f"in {keyword('ordinal', [f'{name}: {shown}'])}, or pass an ordered category."
+            )
+        order = every if declared else tuple(sorted(every, key=sorting_key))
+    missing = [level for level in every if level not in order]
+    if missing:
+        raise OptionError(
+            f"{keyword('ordinal')} gives the levels of {as_column(name)} as {' < '.join(order)}, and the column has "
+            f"{listed(missing)} besides. Name all of them, in order."
+        )
+    place = np.array([float(order.index(level) + 1) for level in every])
+    ranks = np.full(len(codes), np.nan)
+    known = np.isfinite(codes)
+    ranks[known] = place[codes[known].astype(np.int64)]
+    return ranks
+
+
+def leading_number(level: str) -> float | None:
+    """Return the number that a level begins with, if it does.
+
+    >>> leading_number("10-20 years"), leading_number("often")
+    (10.0, None)
+    """
+    digits = level.lstrip("<>=≤≥ ")
+    end = 0
+    while end < len(digits) and (digits[end].isdigit() or (digits[end] == "." and end)):
+        end += 1
+    return float(digits[:end]) if end else None
+
+
+def sorting_key(level: str) -> tuple[float, str]:
+    """Return by what levels are sorted: those that begin with numbers by these, all others as text.
+
+    >>> sorted(["10+", "2-9", "none"], key=sorting_key)
+    ['2-9', '10+', 'none']
+    """
+    number = leading_number(level)
+    return (np.inf if number is None else number, level)
+
+
+def about_categories(levels: Mapping[int, Sequence[str]], names: Sequence[Hashable]) -> str | None:
+    """Return which columns were taken for categories, in words; None where none were."""
+    if not levels:
+        return None
+    each = [names[at] for at in sorted(levels)]
+    return f"{counted(len(each), 'column')} of categories: {listed(each)}"
