@@ -200,6 +200,8 @@ def placed(evidence: Evidence, device: str) -> Evidence:
     """Return evidence whose elimination runs on a device."""
     if device == "cpu":
         return evidence
+    if evidence.mixed is not None:
+        evidence.mixed.refuse(f"{keyword('device', device)} is for variables of one column each")
     if type(evidence) not in ON_DEVICE:
         raise OptionError(
             f"Sparse input is eliminated on the CPU; leave {keyword('device', device)} out, or pass .toarray()."

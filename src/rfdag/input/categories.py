@@ -105,7 +105,8 @@ def _codes_of_text(words: Words, name: Hashable, marks: set[str], *, ordered: bo
     """Return the codes of a column of text, NaN where a cell is missing, and its levels."""
     assert words.coded is not None
     codes, entries = words.coded
-    absent = MISSING | marks
+    # A category type says itself what is missing, and "none" may well be a level.
+    absent = marks if words.levels is not None else MISSING - {"none"} | marks
     occurring = set(np.unique(codes[codes >= 0]).tolist())
     different = {
         entry.strip() for at, entry in enumerate(entries) if at in occurring and entry.strip().lower() not in absent

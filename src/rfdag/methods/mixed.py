@@ -83,8 +83,6 @@ def refuse_unserved(method: Method, evidence: MixedMoments, run: Run) -> None:
                 evidence.refuse(f"{keyword(name)}: {OF_COLUMNS[name]}")
     if isinstance(getattr(method, "penalty", None), tuple):
         evidence.refuse(f"Several values of {keyword('penalty')} are compared by a score of single columns")
-    if run.device != "cpu":
-        evidence.refuse(f"{keyword('device', run.device)}: variables of several columns are searched on the CPU")
 
 
 def _searched(method: Any, evidence: MixedMoments, run: Run) -> Found:

@@ -17,7 +17,7 @@ BLOCK_BEAM = 2
 BLOCK_RIDGE = 1e-4
 """Share of the identity in the covariance of many columns that is inverted to choose candidates."""
 
-CANDIDATES_BY_EVIDENCE = 50
+CANDIDATES_BY_EVIDENCE = 16
 """Candidates that a variable has by its correlations, and by those given all others, where variables are many."""
 
 SAMPLE_SIZE = 3.0

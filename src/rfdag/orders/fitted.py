@@ -36,7 +36,8 @@ def regressions_of(scored: ScoredOrder) -> Regressions:
         here = starts[family][:, None] + np.arange(count)
         parents[here] = scored.candidates.lists[0, scored.candidates.starts[family][:, None] + numbers]
         slopes[here] = -last / own[:, None]
-        partial[here] = -last / np.sqrt(own[:, None] * diagonal)
+        # Of nearly dependent columns rounding can make a diagonal negative.
+        partial[here] = -last / np.sqrt(np.maximum(own[:, None] * diagonal, TINY))
     children = np.repeat(np.arange(p), np.diff(starts))
     # A sparse array sorts its entries; numbers in their place tell where each went.
     places = csr_array((np.arange(1, len(parents) + 1), (parents, children)), shape=(p, p))

@@ -17,7 +17,7 @@ from rfdag.orders.trees import LEAST_GAIN, Trees
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-OPERATIONS_A_WALK = 20
+OPERATIONS_A_WALK = 4
 """Operations that a walk down a tree counts for."""
 
 

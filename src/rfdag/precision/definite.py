@@ -53,7 +53,7 @@ def checked_precision(matrix: Any, moments: Moments, who: str) -> Floats:
             "of a precision matrix is 1 / residual variance."
         )
     roots = np.sqrt(np.diag(found))
-    difference = np.abs(found - found.T) / roots / roots[:, None]
+    difference = np.abs(found - found.T) / (roots * roots[:, None])
     if difference.max() > ASYMMETRY:
         i, j = np.unravel_index(int(difference.argmax()), difference.shape)
         raise OptionError(

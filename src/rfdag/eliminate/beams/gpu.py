@@ -141,16 +141,16 @@ class GpuBeam:
              self._variable_keys, waiting, np.int32(self._p), self._spent, self._key, *offers),
         )  # fmt: skip
         chosen = (self._sources, self._slots)
-        if max(count, following) <= MOST_CHOSEN:
+        if self._width <= MOST_CHOSEN:
             self._kernels.choose_few(
                 (1,), (1024,),
-                (*offers, *size, np.int32(count), np.int32(following), self._spent, self._paid, SHARPNESS, *chosen,
+                (*offers, *size, np.int32(count), np.int32(self._width), self._spent, self._paid, SHARPNESS, *chosen,
                  self._found),
             )  # fmt: skip
         else:
             here = (slice(0, count), slice(0, self._m))
             costs = self._spent[:count, None] + self._paid[here]
-            self._found[0] = choose_many(self._offers[here], self._offer_keys[here], costs, following, *chosen)
+            self._found[0] = choose_many(self._offers[here], self._offer_keys[here], costs, self._width, *chosen)
         sources, removed = self._history[:, step]
         self._kernels.follow_chosen(
             (blocks(following, 256),), (256,),

@@ -43,11 +43,14 @@ def choose_many(values: Any, keys: Any, costs: Any, width: int, sources: Any, sl
     distinct[heads] = values[heads] < NEVER
     chosen = ranking[distinct[ranking]][:width]
     last = values[chosen[-1]] if len(chosen) == width else NEVER
-    # The cheapest of each group comes first if what is worse than the last one chosen is left out.
+    # What is worse than the last one chosen is left out; of those that cost the least, the earliest is followed.
     allowed = xp.where((values <= last) & (values < NEVER), costs, xp.inf)
-    cheapest = xp.lexsort(xp.stack([allowed, group.astype(float)]))[xp.flatnonzero(first)]
-    other = cheapest[group[chosen]]
-    chosen = xp.where(allowed[other] + 1.0 / SHARPNESS < costs[chosen], other, chosen)
+    starts, margin = xp.flatnonzero(first), 1.0 / SHARPNESS
+    least = allowed[xp.lexsort(xp.stack([allowed, group.astype(float)]))[starts]]
+    dearer = allowed > least[group] + margin
+    order = xp.lexsort(xp.stack([xp.arange(float(len(group))), dearer.astype(float), group.astype(float)]))
+    of = group[chosen]
+    chosen = xp.where(least[of] + margin < costs[chosen], order[starts[of]], chosen)
     found = len(chosen)
     sources[:found], slots[:found] = chosen // columns, chosen % columns
     sources[found:width], slots[found:width] = sources[found - 1], slots[found - 1]

@@ -72,8 +72,10 @@ extern "C" __global__ void __launch_bounds__(1024) choose_few(
     const double* paid, double sharpness, int* sources, int* slots, int* found) {
     __shared__ uint64 taken[MOST_CHOSEN];
     __shared__ double cost[MOST_CHOSEN], heads[MOST_PARTS];
-    __shared__ int64 where[MOST_PARTS];
+    // The cheaper entry that took the place of the first one chosen; -1 if there is none.
+    __shared__ int64 where[MOST_PARTS], instead[MOST_CHOSEN];
     int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+    double margin = 1.0 / sharpness;
     int parts = max(1, warps / count), length = (m + parts - 1) / parts;
     for (int h = warp; h < count * parts; h += warps) {
         int64 row = (h / parts) * ld;
@@ -102,11 +104,14 @@ extern "C" __global__ void __launch_bounds__(1024) choose_few(
             unsigned equal = __ballot_sync(0xffffffffu, first + lane < chosen && taken[first + lane] == key);
             if (equal) same = first + __ffs(equal) - 1;
         }
-        bool fresh = same == chosen && chosen < width, cheaper = same < chosen && now + 1.0 / sharpness < cost[same];
+        // Entries come in the order of their values, and the search on the CPU looks at them one after the other.
+        bool fresh = same == chosen && chosen < width;
+        bool cheaper = same < chosen && (now + margin < cost[same] || (at < instead[same] && now <= cost[same] + margin));
         __syncthreads();
         if (threadIdx.x == 0 && (fresh || cheaper)) {
             taken[same] = key;
             cost[same] = now;
+            instead[same] = fresh ? -1 : at;
             sources[same] = e;
             slots[same] = i;
         }

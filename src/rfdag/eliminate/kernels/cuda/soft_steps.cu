@@ -133,6 +133,7 @@ extern "C" __global__ void __launch_bounds__(512) rescore_gains(
         double scale = room(count);
         int64 mine = 0;
         if (threadIdx.x == 0) sum = 0;
+        __syncthreads();
         for (int top = 0; top < count; top += chunk)
             for (int left = 0; left <= top; left += chunk) {
                 bool triangle = left == top;
