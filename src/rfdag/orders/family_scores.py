@@ -56,10 +56,17 @@ def family_score(
     """Return the score of a name over evidence: "gaussian", "multinomial" or "bdeu".
 
     ``penalty`` and ``gamma`` are λ and γ of the price of a parent, ``sample_size`` the equivalent one of BDeu.
+
+    In the Gaussian score each degree of freedom costs ln n, as in the textbooks, and each parent (λ − 1) ln n + 2 γ ln p
+    more: what λ adds guards against choosing among many parents, and there is one choice for a parent, however many
+    levels it has. Between single columns that is λ ln n for an edge, as everywhere.
     """
     if score == "gaussian":
         white, _, starts = evidence.white
-        return BlockScore(white, starts, evidence.widths, evidence.n_samples, penalty, gamma)
+        unit = math.log(evidence.n_samples)
+        per_parent = max(penalty - 1.0, 0.0) * unit + 2 * gamma * math.log(max(len(evidence.names), 2))
+        rows = evidence.n_samples
+        return BlockScore(white, starts, evidence.widths, rows, min(penalty, 1.0) * unit, per_parent)
     assert evidence.counts is not None
     counted = sample_size if score == "bdeu" else None
     return CountScore(*evidence.counts, penalty=penalty, gamma=gamma, sample_size=counted)
@@ -67,6 +74,8 @@ def family_score(
 
 class BlockScore:
     """n ln det S_{Y|P} + price · k_Y · rank(P) + per_parent · |P|, the degenerate Gaussian (Andrews et al., 2019).
+
+    With price = λ ln n and nothing per parent it is that of Tetrad at penalty discount λ, up to sign and a constant.
 
     Parameters
     ----------
@@ -78,12 +87,14 @@ class BlockScore:
         How many of its columns a variable has as a child, the first ones; None for all.
     n_samples
         The number of rows behind the covariance.
-    penalty, gamma
-        λ and γ: a direction costs λ ln n for each column of the child, a parent 2 γ ln p more.
+    price
+        What a degree of freedom costs; 2 ln n unless given.
+    per_parent
+        What a parent costs besides.
 
     Examples
     --------
-    >>> score = BlockScore(np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([0, 1, 2]), None, 100, penalty=2.0)
+    >>> score = BlockScore(np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([0, 1, 2]), None, 100)
     >>> alone, _ = score.scan(np.array([1, 1]), np.array([[0], [0]]), np.array([0, 1]), np.array([[-1], [-1]]))
     >>> alone.round(3)
     array([  0.   , -19.558])
@@ -95,15 +106,15 @@ class BlockScore:
         starts: Integers,
         widths: Integers | None,
         n_samples: float,
-        penalty: float = 2.0,
-        gamma: float = 0.0,
+        price: float | None = None,
+        per_parent: float = 0.0,
     ) -> None:
         self.size = len(starts) - 1
         self._starts = np.ascontiguousarray(starts, np.int64)
         self._widths = np.diff(self._starts) if widths is None else np.ascontiguousarray(widths, np.int64)
         self._n = float(n_samples)
-        self._price = penalty * math.log(n_samples)
-        self._per_parent = 2 * gamma * math.log(max(self.size, 2))
+        self._price = 2.0 * math.log(n_samples) if price is None else price
+        self._per_parent = per_parent
         self._covariance = np.ascontiguousarray(covariance)
         narrowest = max(int(np.diff(self._starts).min()), 1)
         self.most_parents = max(1, min(self.size - 1, int(n_samples - 3) // narrowest))
