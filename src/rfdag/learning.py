@@ -143,7 +143,9 @@ def learn(
         )
         with naming_lost_precision(evidence):
             found = evidence.learn(settings.method, run)
-    result = Result.of(found, found.evidence or evidence, settings, account=account, knowledge=known, timings=clock.laps)
+    result = Result.of(
+        found, found.evidence or evidence, settings, account=account, knowledge=known, timings=clock.laps
+    )
     for warning in result.warnings:
         python_warnings.warn(warning, category_of(warning), stacklevel=2)
     return result

@@ -13,9 +13,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rfdag.bootstrapping.drawing import Drawable, Numbers, TableRows
 from rfdag.bootstrapping.edge_lists import edge_matrix, reached
 from rfdag.bootstrapping.frequencies import Bootstrap
-from rfdag.bootstrapping.resampling import DRAWS, Sampling, drawn_moments, standardised, unfit_error
+from rfdag.bootstrapping.resampling import DRAWS, Sampling, standardised, unfit_error
 from rfdag.errors import (
     DataError,
     FileError,
@@ -25,8 +26,9 @@ from rfdag.errors import (
     OptionError,
     keyword,
 )
+from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.gpu import placed
-from rfdag.evidence.moments import Floats, Moments
+from rfdag.evidence.moments import Moments
 from rfdag.input.description import Description
 from rfdag.input.reading import in_memory
 from rfdag.input.table import Table
@@ -166,7 +168,7 @@ def bootstrap(
     plain = _of_rows(asked)
     as_given = isinstance(method, Method) or "beam" in options
     jobs = thread_count(n_jobs)
-    table = in_memory(data, names, plain.description)
+    table = in_memory(data, names, plain.description, gaps=True)
     rows, columns = table.values.shape
     # The best DAG of few variables takes no longer than narrow beams.
     solved = plain.method.solves(columns) and columns <= tuning.LARGEST_P_FOR_EXACT_RUNS
@@ -178,7 +180,7 @@ def bootstrap(
         result = learn(
             table,
             plain.method,
-            description=Description(awkward=plain.description.awkward),
+            description=Description(awkward=plain.description.awkward, missing=plain.description.missing),
             knowledge=knowledge,
             estimation=plain.estimation,
             time_limit=time_limit,
@@ -189,16 +191,15 @@ def bootstrap(
             progress=False,
         )
         _raise_if_interrupted(result)
-        assert result.moments is not None
         table = table.only([table.names.index(name) for name in result.names])
         # The table was read already; the result says how.
-        moments = result.moments
+        rows_of_runs = _drawable(table, result, settings)
         result = replace(result, settings=asked, regressions=result._regressions)
         plan = _Plan(table.names, drawn, running.random_state or 0, settings, result.knowledge)
         todo = _Todo.of(plan, table, int(runs), out)
         report = bar.stage("Learning from resampled rows")
         report(len(todo.found) / runs)
-        for number, found in _found(plan, standardised(table.values, moments), todo.numbers, n_jobs):
+        for number, found in _found(plan, rows_of_runs, todo.numbers, n_jobs):
             todo.keep(number, found)
             report(len(todo.found) / runs)
     return _counted([todo.found[number] for number in range(runs)], plan, result)
@@ -221,6 +222,19 @@ def _of_rows(settings: Settings) -> Settings:
     return replace(settings, estimation=replace(settings.estimation, blocks=False))
 
 
+def _drawable(table: Table, result: Result, settings: Settings) -> Drawable:
+    """Return what the rows of the runs are drawn from."""
+    estimation = settings.estimation
+    if result.mixed is None and not np.isnan(table.values).any():
+        assert result.moments is not None
+        return Numbers(standardised(table.values, result.moments), table.names, estimation.correlation)
+    basis = estimation.basis
+    if basis == "auto" and result.mixed is not None:
+        # All runs take what all rows have chosen.
+        basis = int(result.mixed.expansion.widths[~result.mixed.categorical].max(initial=1))
+    return TableRows(table, settings.description.missing, basis, estimation.correlation)
+
+
 def _with_narrow_beams(settings: Settings) -> Settings:
     """Return the settings of the resampled runs: those of the plain run with narrow beams."""
     return replace(settings, method=settings.method.with_beam(settings.method.beam_width))
@@ -236,7 +250,7 @@ class _Plan:
     settings: Settings
     knowledge: Knowledge | None
 
-    def run(self, values: Floats, number: int) -> Found:
+    def run(self, rows: Drawable, number: int) -> Found:
         """Draw rows, learn from them, and return what was found.
 
         Columns are shuffled, so that ties are broken at random in every run, and not by the place of a column in the
@@ -247,10 +261,9 @@ class _Plan:
         known = (self.knowledge or Knowledge()).constraints([self.names[at] for at in columns])
         constraints = known if self.knowledge else None
         for draw in range(DRAWS):
-            correlation = self.settings.estimation.correlation
-            moments = drawn_moments(values, self.names, columns, self.sampling, generator, correlation)
             try:
-                learnt = self._learn(moments, constraints, generator)
+                evidence = rows.drawn(columns, self.sampling, generator)
+                learnt = self._learn(evidence, constraints, generator)
                 break
             except UNFIT:
                 # The plain run succeeded, so these rows are the problem: too few distinct ones, for example.
@@ -268,7 +281,7 @@ class _Plan:
             "order": order.tolist(),
         }
 
-    def _learn(self, moments: Moments, constraints: Constraints | None, generator: np.random.Generator) -> Learnt:
+    def _learn(self, moments: Evidence, constraints: Constraints | None, generator: np.random.Generator) -> Learnt:
         method, running = self.settings.method, self.settings.running
         bar = Progress(False)
         schedule = Schedule(self.settings, 1, bar)
@@ -298,7 +311,7 @@ def _raise_if_interrupted(found: Learnt | Result) -> None:
         raise KeyboardInterrupt
 
 
-def _found(plan: _Plan, values: Floats, numbers: Sequence[int], n_jobs: int | None) -> Iterator[tuple[int, Found]]:
+def _found(plan: _Plan, rows: Drawable, numbers: Sequence[int], n_jobs: int | None) -> Iterator[tuple[int, Found]]:
     """Compute these runs of a plan in parallel, and yield each with what it found, as they complete."""
     from joblib import Parallel, delayed
     from joblib.parallel import get_active_backend
@@ -314,17 +327,17 @@ def _found(plan: _Plan, values: Floats, numbers: Sequence[int], n_jobs: int | No
         # Bytes from which processes share the rows in a file instead of receiving them with every run.
         max_nbytes=10_000,
     )
-    yield from parallel(delayed(_run)(plan, values, number) for number in numbers)
+    yield from parallel(delayed(_run)(plan, rows, number) for number in numbers)
 
 
-def _run(plan: _Plan, values: Floats, number: int) -> tuple[int, Found]:
+def _run(plan: _Plan, rows: Drawable, number: int) -> tuple[int, Found]:
     from threadpoolctl import threadpool_limits
 
     # There are already as many runs at once as cores.
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", NumericalWarning)
         try:
-            return number, plan.run(values, number)
+            return number, plan.run(rows, number)
         except UNFIT as problem:
             raise unfit_error(problem, number) from None
 

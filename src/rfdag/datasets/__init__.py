@@ -12,13 +12,15 @@ from pathlib import Path
 import numpy as np
 
 from rfdag.graphs.dag import Graph
-from rfdag.input.reading import as_table
+from rfdag.input.reading import as_table, read
 from rfdag.input.table import Table
 from rfdag.knowledge import Knowledge
 from rfdag.result.model import LinearModel
 from rfdag.simulate import LinearSEM
 
 __all__ = [
+    "abalone",
+    "abalone_path",
     "auto_mpg",
     "auto_mpg_knowledge",
     "auto_mpg_path",
@@ -94,6 +96,26 @@ def auto_mpg_knowledge() -> Knowledge:
     5
     """
     return Knowledge.read(_path("auto_mpg.knowledge.txt"))
+
+
+def abalone_path() -> Path:
+    """Return the path of Abalone: 4177 shells × 8 measurements and the sex, which is M, F or I (infant).
+
+    W. Nash and others, The Population Biology of Abalone, 1994 (UCI repository), from the collection
+    example-causal-datasets, CC0. The number of rings tells the age.
+    """
+    return _path("abalone.csv")
+
+
+def abalone() -> Table:
+    """Return Abalone as numbers, codes of the sex, and names; `abalone_path` describes it.
+
+    >>> abalone().levels
+    {0: ('F', 'I', 'M')}
+    """
+    found = read(abalone_path())
+    assert isinstance(found, Table)
+    return found
 
 
 def clinic_path() -> Path:

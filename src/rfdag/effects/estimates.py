@@ -117,8 +117,8 @@ def effect(
     result: Result, cause: Hashable, outcome: Hashable, *, adjustment: str = "optimal", level: float = 0.95
 ) -> Effect:
     """Return the total effect of one variable on another in a result's DAG; see `Result.effect`."""
-    moments, x, y = _checked(result, cause, outcome, level)
-    found = _estimated(moments, x, y, adjustment_set(full(result.dag), x, y, adjustment), level)
+    x, y = _checked(result, cause, outcome, level)
+    found = _estimated(result, x, y, adjustment_set(full(result.dag), x, y, adjustment), level)
     if is_identified(full(result.cpdag), x, y):
         return found
     try:
@@ -150,31 +150,43 @@ def effect(
 
 def effect_range(result: Result, cause: Hashable, outcome: Hashable, *, level: float = 0.95) -> EffectRange:
     """Return the effects over a result's equivalence class; see `Result.effect_range`."""
-    moments, x, y = _checked(result, cause, outcome, level)
+    x, y = _checked(result, cause, outcome, level)
     possible = []
     for parents, dag in possible_parents(full(result.dag), full(result.cpdag), x):
-        found = _estimated(moments, x, y, adjustment_set(dag, x, y, "parents"), level)
+        found = _estimated(result, x, y, adjustment_set(dag, x, y, "parents"), level)
         possible.append(PossibleEffect(tuple(result.names[at] for at in parents), found))
     return EffectRange(cause, outcome, tuple(possible))
 
 
-def _estimated(moments: Moments, x: int, y: int, given: list[int] | None, level: float) -> Effect:
+def _columns(result: Result, variables: list[int]) -> tuple[Moments, list[list[int]]]:
+    """Return moments, and at which of their columns each variable stands."""
+    if result.mixed is not None:
+        moments, places = result.mixed.as_moments(np.array(variables, np.int64))
+        return moments, [place.tolist() for place in places]
+    assert result.moments is not None
+    return result.moments, [[at] for at in variables]
+
+
+def _estimated(result: Result, x: int, y: int, given: list[int] | None, level: float) -> Effect:
     """Regress y on x and the variables ``given``, from moments; None means that there is no effect."""
-    names = moments.names
+    names = result.names
+    moments, places = _columns(result, [*(given or []), x, y])
+    *others, (of_x,), (of_y,) = places
+    columns = [column for place in others for column in place]
     kind = "standardised" if moments.kind == "correlation" else "data"
     kind = "ranks" if moments.correlated != "pearson" else kind
     if given is None:
         return Effect(names[x], names[y], 0.0, 0.0, 0.0, 0.0, level, (), kind)
     adjustment = tuple(names[at] for at in given)
-    triangle = qr(moments.factor[:, [*given, x, y]], mode="r", check_finite=False)[0]
-    at = len(given)
+    triangle = qr(moments.factor[:, [*columns, of_x, of_y]], mode="r", check_finite=False)[0]
+    at = len(columns)
     diagonal = np.abs(np.diag(triangle))
     if len(diagonal) <= at or diagonal[: at + 1].min() * HOPELESS < 1:
         raise DataError(
             f"Found that {as_column(names[x])} depends linearly on {as_columns(adjustment)}; their effects cannot "
             "be separated. Drop one of these columns."
         )
-    units = moments.scales[y] / moments.scales[x]
+    units = moments.scales[of_y] / moments.scales[of_x]
     estimate = float(triangle[at, at + 1] / triangle[at, at] * units)
     if moments.n_samples is None:
         return Effect(names[x], names[y], estimate, None, None, None, level, adjustment, kind)
@@ -193,8 +205,8 @@ def _estimated(moments: Moments, x: int, y: int, given: list[int] | None, level:
     return Effect(names[x], names[y], estimate, error, estimate - margin, estimate + margin, level, adjustment, kind)
 
 
-def _checked(result: Result, cause: Hashable, outcome: Hashable, level: float) -> tuple[Moments, int, int]:
-    """Return the moments and the column numbers of the two variables; raise if something is missing."""
+def _checked(result: Result, cause: Hashable, outcome: Hashable, level: float) -> tuple[int, int]:
+    """Return the column numbers of the two variables; raise if something is missing."""
     places = {name: at for at, name in enumerate(result.names)}
     for name in (cause, outcome):
         if name not in places:
@@ -207,10 +219,30 @@ def _checked(result: Result, cause: Hashable, outcome: Hashable, level: float) -
         raise OptionError(f"{keyword('level')} is a probability between 0 and 1, not {level}.")
     if result.input == "dag":
         raise DataError("This result was learnt from a DAG: there are no numbers in it. Learn from data for effects.")
-    if result.moments is None:
+    if result.mixed is not None:
+        _check_numbers(result, [cause, outcome])
+    elif result.moments is None:
         raise DataError(
             "This result does not hold the moments of the data, from which effects are estimated: it was saved without "
             "them, or learnt in blocks or from sparse input. Save it with save(path, moments=True), at the terminal "
             f"with rfdag learn --out FOLDER --moments; or learn with {keyword('blocks', False)}."
         )
-    return result.moments, places[cause], places[outcome]
+    return places[cause], places[outcome]
+
+
+def _check_numbers(result: Result, ends: list[Hashable]) -> None:
+    """Raise unless the ends of an effect are numbers that stand for one column each."""
+    assert result.mixed is not None
+    mixed = result.mixed
+    for name in ends:
+        at = result.names.index(name)
+        if mixed.categorical[at]:
+            raise DataError(
+                f"{as_column(name)} is categorical, so an effect of it, or on it, is no single number. Ask the model: "
+                f"result.model().do({{{name!r}: …}}).mean() has the means, and the probabilities of levels, that follow."
+            )
+        if mixed.expansion.widths[at] > 1:
+            raise DataError(
+                f"With {keyword('basis', ...)} the effect of {as_column(name)} is a curve, not a number. Ask the model: "
+                f"result.model().do({{{name!r}: …}}).mean(); or learn with {keyword('basis', 1)}."
+            )

@@ -107,7 +107,9 @@ def em_moments(
             weighed = filled * row_counts[:, None]
             shift = (weighed.sum(axis=0) + sums - counts[whole].sum() * mean) / total
             # Squares about the current mean, of the filled rows and of those without gaps.
-            of_whole = squares - np.outer(sums, mean) - np.outer(mean, sums) + counts[whole].sum() * np.outer(mean, mean)
+            of_whole = (
+                squares - np.outer(sums, mean) - np.outer(mean, sums) + counts[whole].sum() * np.outer(mean, mean)
+            )
             about = filled.T @ weighed + of_whole
             quadratic = float((precision * about).sum())
             log_det = 2 * float(np.log(np.diag(factor[0])).sum())
@@ -118,7 +120,9 @@ def em_moments(
             change = max(change, float(np.abs(shift).max()))
             mean, covariance = mean + shift, (following + following.T) / 2
             first = change if step == 0 else first
-            report(min(1.0, math.log(max(first / max(change, SETTLED), 1.0)) / math.log(max(first / SETTLED, 1.0 + 1e-9))))
+            report(
+                min(1.0, math.log(max(first / max(change, SETTLED), 1.0)) / math.log(max(first / SETTLED, 1.0 + 1e-9)))
+            )
             if change < SETTLED or not len(rows):
                 break
     return Estimate(

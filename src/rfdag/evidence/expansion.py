@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -40,12 +40,15 @@ class Category:
         How many rows each level in use has.
     pooled
         The names of the levels that are pooled; empty where none are.
+    codes
+        The names of the codes of the input: all levels before any were pooled.
     """
 
     levels: tuple[str, ...]
     of_code: Integers
     counts: Integers
     pooled: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
 
     @cached_property
     def indicated(self) -> Integers:
@@ -181,25 +184,7 @@ def category(name: Hashable, levels: Sequence[str], counts: Integers) -> Categor
         of_code[few] = len(kept)
         names.append(" or ".join(pooled) if len(pooled) < 3 else "other")
         sizes.append(int(counts[few].sum()))
-    return Category(tuple(names), of_code, np.array(sizes), pooled)
-
-
-def expansion_of(
-    names: tuple[Hashable, ...],
-    levels: Mapping[int, Sequence[str]],
-    counts: Mapping[int, Integers],
-    means: Floats,
-    deviations: Floats,
-    degree: int = 1,
-) -> Expansion:
-    """Return the expansion of columns: of the categorical ones by their levels and how many rows each has."""
-    parts: list[Part] = [
-        category(name, levels[at], counts[at])
-        if at in levels
-        else Powers(float(means[at]), float(deviations[at]), degree)
-        for at, name in enumerate(names)
-    ]
-    return Expansion(names, tuple(parts))
+    return Category(tuple(names), of_code, np.array(sizes), pooled, tuple(levels))
 
 
 def whitened(covariance: Floats, expansion: Expansion) -> tuple[Floats, Floats, Integers]:

@@ -81,9 +81,7 @@ def bridged(
     return Bridged(mean, covariance, worth, notes)
 
 
-def pairwise_moments(
-    columns: Floats, known: NDArray[np.bool_], weights: Floats | None = None
-) -> tuple[Floats, Floats]:
+def pairwise_moments(columns: Floats, known: NDArray[np.bool_], weights: Floats | None = None) -> tuple[Floats, Floats]:
     """Return means of the columns, and covariances of each pair about the means of the rows that have both."""
     there = known.astype(np.float64)
     filled = np.where(known, columns, 0.0)

@@ -46,11 +46,14 @@ class Counts(NamedTuple):
         How many levels each variable has.
     weights
         How often each row counts.
+    share
+        What all counts are worth: less than 1 where rows were drawn with replacement.
     """
 
     codes: NDArray[np.uint8]
     levels: Integers
     weights: NDArray[np.int32]
+    share: float = 1.0
 
     def compressed(self) -> Counts:
         """Return the same counts with equal rows as one, where few combinations of levels are possible at all."""
@@ -62,11 +65,11 @@ class Counts(NamedTuple):
             number = number * count + code
         _, first, inverse = np.unique(number, return_index=True, return_inverse=True)
         weights = np.bincount(inverse, self.weights).astype(np.int32)
-        return Counts(np.ascontiguousarray(self.codes[:, first]), self.levels, weights)
+        return Counts(np.ascontiguousarray(self.codes[:, first]), self.levels, weights, self.share)
 
     def arranged(self, places: Integers) -> Counts:
         """Return the same with variables in another arrangement."""
-        return Counts(np.ascontiguousarray(self.codes[places]), self.levels[places], self.weights)
+        return Counts(np.ascontiguousarray(self.codes[places]), self.levels[places], self.weights, self.share)
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,6 +213,12 @@ class MixedMoments(Evidence):
         """Return the same evidence under other names."""
         return replace(self, expansion=replace(self.expansion, names=names))
 
+    def worth_a_share(self, share: float) -> Self:
+        """Return the same moments as those of fewer rows: a share of them."""
+        counts = None if self.counts is None else self.counts._replace(share=self.counts.share * share)
+        linear = None if self.linear is None else self.linear.worth_a_share(share)
+        return replace(self, n_samples=max(2, round(share * self.n_samples)), counts=counts, linear=linear)
+
     def refuse(self, what: str) -> NoReturn:
         """Raise for something that only single columns of numbers allow."""
         several = [name for name, width in zip(self.names, self.expansion.widths, strict=True) if width > 1]
@@ -243,7 +252,7 @@ class MixedMoments(Evidence):
         A coefficient is that of a number on a number, in the units of the data; it is NaN where an end is a category or
         the parent stands for several powers. A variance is that of a number given its parents, NaN for categories.
         In place of partial correlations stand the sizes of those between two Gaussian variables that would tell as much
-        of each other: √(1 − det S_{Y|P} / det S_{Y|P∖x}).
+        of each other, √(1 − det S_{Y|P} / det S_{Y|P∖x}), with a sign where there is a coefficient.
         """
         matrix = dag.toarray() if hasattr(dag, "toarray") else np.asarray(dag)
         p = len(self.names)
@@ -252,8 +261,12 @@ class MixedMoments(Evidence):
         scales = np.array([1.0 if isinstance(part, Category) else part.deviation for part in self.expansion.parts])
         for child in range(p):
             parents = np.flatnonzero(matrix[:, child])
-            columns = np.concatenate([np.arange(starts[x], starts[x + 1]) for x in parents.tolist()] or [[]]).astype(int)
-            own = np.arange(starts[child], starts[child + 1] if self.widths is None else starts[child] + self.widths[child])
+            columns = np.concatenate([np.arange(starts[x], starts[x + 1]) for x in parents.tolist()] or [[]]).astype(
+                int
+            )
+            own = np.arange(
+                starts[child], starts[child + 1] if self.widths is None else starts[child] + self.widths[child]
+            )
             slopes, left = _regressed(self.covariance, columns, own)
             owner = np.repeat(parents, np.diff(starts)[parents])
             size = _log_det(left)
@@ -263,9 +276,18 @@ class MixedMoments(Evidence):
                 of_one = slopes[owner == parent]
                 linear = not self.categorical[child] and not self.categorical[parent] and len(of_one) == 1
                 coefficients[parent, child] = of_one[0, 0] * scales[child] / scales[parent] if linear else np.nan
+                strengths[parent, child] *= np.sign(of_one[0, 0]) if linear else 1.0
             if not self.categorical[child]:
                 variances[child] = left[0, 0] * scales[child] ** 2
         return Regressions(coefficients, variances, strengths)
+
+    def regression(self, child: int, parents: Integers) -> tuple[Floats, Floats, Floats]:
+        """Return intercepts and slopes of a variable's columns on those of its parents, and the covariance left."""
+        starts = self.expansion.starts
+        columns = np.concatenate([np.arange(starts[x], starts[x + 1]) for x in parents.tolist()] or [[]]).astype(int)
+        own = np.arange(starts[child], starts[child + 1])
+        slopes, left = _regressed(self.covariance, columns, own)
+        return self.column_means[own] - self.column_means[columns] @ slopes, slopes, left
 
     @property
     def means(self) -> Floats:  # type: ignore[override]

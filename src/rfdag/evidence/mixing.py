@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import DataMessage, Group, OptionError, as_columns, keyword
+from rfdag.errors import DataMessage, Group, OptionError, keyword
 from rfdag.evidence.awkward import CONSTANT, COPIES, COPY, awkward_error
-from rfdag.evidence.expansion import Category, Expansion, Part, Powers, category
+from rfdag.evidence.expansion import Expansion, Part, Powers, category
 from rfdag.evidence.gaps import about_gaps, bridged, filled_from_others, scores_of_known
 from rfdag.evidence.mixed import Counts, MixedMoments
 from rfdag.evidence.profile import ALL, BY_RANKS, Profile, profile_of
@@ -157,8 +157,10 @@ def _profile(
         some = values[:, numbers]
         seen = profile_of(filled_from_others(some) if gaps else some, tuple(table.names[at] for at in numbers), kinds)
     of_numbers = dict(zip(numbers, seen.columns, strict=True))
-    columns = [of_numbers[at] if at in of_numbers else about_levels(name, table.levels[at])
-               for at, name in enumerate(table.names)]
+    columns = [
+        of_numbers[at] if at in of_numbers else about_levels(name, table.levels[at])
+        for at, name in enumerate(table.names)
+    ]
     return Profile(tuple(columns), seen.notes)
 
 

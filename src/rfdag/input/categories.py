@@ -13,7 +13,7 @@ from rfdag.input.description import Description
 from rfdag.input.numbers import MISSING
 from rfdag.input.selection import matching
 from rfdag.input.table import Table
-from rfdag.input.words import MIXED, TEXT, Words
+from rfdag.input.words import TEXT, Words
 from rfdag.wording import counted
 
 Floats = NDArray[np.float64]

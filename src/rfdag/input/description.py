@@ -16,7 +16,18 @@ DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "spa
 TEXTUAL = ("delimiter", "decimal", "thousands", "header", "encoding")
 """Options that say how a text file is written."""
 
-SELECTING = ("columns", "drop", "id", "categorical", "ordinal", "missing", "na_values", "awkward", "transpose", "weights")
+SELECTING = (
+    "columns",
+    "drop",
+    "id",
+    "categorical",
+    "ordinal",
+    "missing",
+    "na_values",
+    "awkward",
+    "transpose",
+    "weights",
+)
 """Options that say which part of the data is used, and how."""
 
 MATRICES = ("correlation", "covariance", "precision")

@@ -158,9 +158,7 @@ def coded(entries: Sequence[Any]) -> tuple[NDArray[np.int64], list[Any]]:
 def _words_among(codes: NDArray[np.int64], entries: Sequence[Any], kind: str = TEXT) -> Words:
     different = tuple(map(_as_text, entries))
     unique = len(codes) > SHOWN and len(different) == len(codes)
-    return Words(
-        kind, different[:SHOWN], "", unique, max(len(different) - SHOWN, 0), coded=Coded(codes, different)
-    )
+    return Words(kind, different[:SHOWN], "", unique, max(len(different) - SHOWN, 0), coded=Coded(codes, different))
 
 
 def _as_text(entry: object) -> str:

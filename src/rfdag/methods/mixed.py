@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from rfdag.eliminate.beams.blocks import LARGEST_EXACT, block_orders
 from rfdag.eliminate.kernels.blocks import weigh_edges
 from rfdag.eliminate.trace import Trace
-from rfdag.errors import Message, OptionError, keyword
+from rfdag.errors import keyword
 from rfdag.evidence.mixed import MixedMoments
 from rfdag.methods.found import INTERRUPTED, Found
 from rfdag.orders import block_tuning
 from rfdag.orders.family_fits import gains_of
-from rfdag.orders.family_scores import FamilyScore, family_score
+from rfdag.orders.family_scores import family_score
 from rfdag.orders.portfolio import Attempt
 from rfdag.orders.reinsertion import descend
 from rfdag.orders.restarts import iterate

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from rfdag.eliminate.beams.blocks import BlockSetting
 
-
 BLOCK_SETTINGS = (BlockSetting(2.0, 6.0, 0.7), BlockSetting(2.0, 6.0, 0.4), BlockSetting(1.0, 4.0, 0.5))
 """Eliminations of variables of several columns that a search starts from."""
 

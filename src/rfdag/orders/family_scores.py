@@ -33,7 +33,9 @@ class FamilyScore(Protocol):
     size: int
     most_parents: int
 
-    def scan(self, children: Integers, parents: Integers, sizes: Integers, candidates: Integers) -> tuple[Floats, Floats]:
+    def scan(
+        self, children: Integers, parents: Integers, sizes: Integers, candidates: Integers
+    ) -> tuple[Floats, Floats]:
         """Return the score of each child given its parents, and those with each candidate of the child added.
 
         The parents of the r-th child are the first ``sizes[r]`` entries of ``parents[r]``. ``candidates`` has a row for
@@ -119,7 +121,9 @@ class BlockScore:
         narrowest = max(int(np.diff(self._starts).min()), 1)
         self.most_parents = max(1, min(self.size - 1, int(n_samples - 3) // narrowest))
 
-    def scan(self, children: Integers, parents: Integers, sizes: Integers, candidates: Integers) -> tuple[Floats, Floats]:
+    def scan(
+        self, children: Integers, parents: Integers, sizes: Integers, candidates: Integers
+    ) -> tuple[Floats, Floats]:
         """Return the scores of children given parents, and those with each candidate added."""
         own, out = np.empty(len(children)), np.empty((len(children), candidates.shape[1]))
         numbers = self._n, self._price, self._per_parent
@@ -131,7 +135,9 @@ class BlockScore:
         """Return about how many operations a scan takes."""
         width = len(self._covariance) / max(self.size, 1)
         ranks = sizes * width
-        return int((ranks * (ranks + 1) * len(self._covariance) / 2 + candidates * (2 * width) ** 2 * (ranks + 1)).sum())
+        return int(
+            (ranks * (ranks + 1) * len(self._covariance) / 2 + candidates * (2 * width) ** 2 * (ranks + 1)).sum()
+        )
 
 
 class CountScore:
@@ -149,6 +155,8 @@ class CountScore:
         How many levels each variable has.
     weights
         How often each row counts.
+    share
+        What all counts are worth.
     penalty, gamma
         λ and γ of the BIC; a parent costs 2 γ ln p more.
     sample_size
@@ -168,6 +176,7 @@ class CountScore:
         codes: NDArray[np.uint8],
         levels: Integers,
         weights: NDArray[np.int32],
+        share: float = 1.0,
         *,
         penalty: float = 2.0,
         gamma: float = 0.0,
@@ -182,14 +191,17 @@ class CountScore:
         self._bits = _bits_of(codes, self._levels) if (weights == 1).all() else np.empty((0, 0), np.uint64)
         self._bit_starts = np.append(0, np.cumsum(self._levels))
         self._sample_size = sample_size or 0.0
-        self._price = penalty / 2 * math.log(n)
+        self._share = share
+        self._price = penalty / 2 * math.log(max(share * n, 2.0))
         self._per_parent = 2 * gamma * math.log(max(self.size, 2))
 
-    def scan(self, children: Integers, parents: Integers, sizes: Integers, candidates: Integers) -> tuple[Floats, Floats]:
+    def scan(
+        self, children: Integers, parents: Integers, sizes: Integers, candidates: Integers
+    ) -> tuple[Floats, Floats]:
         """Return the scores of children given parents, and those with each candidate added."""
         own, out = np.empty(len(children)), np.empty((len(children), candidates.shape[1]))
         data = self._codes, self._levels, self._weights, self._bits, self._bit_starts, self._logs
-        prices = self._sample_size, self._price, self._per_parent, MOST_CELLS
+        prices = self._sample_size, self._share, self._price, self._per_parent, MOST_CELLS
         scan_counts(*data, *prices, children, parents, sizes, candidates, own, out)
         return own, out
 

@@ -96,7 +96,9 @@ class Trees:
             asked = np.unique(wanted, axis=0)
             # Another thread may have asked for the same in the meantime.
             grown = [
-                (int(node), int(branch)) for node, branch in asked if branch != TO_SHRINK and self.child[branch] == UNSEEN
+                (int(node), int(branch))
+                for node, branch in asked
+                if branch != TO_SHRINK and self.child[branch] == UNSEEN
             ]
             families = []
             for node, branch in grown:
@@ -131,7 +133,9 @@ class Trees:
             if needed > len(self.branches):
                 self.branches = _longer(self.branches, needed)
                 self.child = _longer(self.child, needed, UNSEEN)
-            self._used = rank_branches(own, out, lists, LEAST_GAIN, self.first, self.count, self.branches, nodes, self._used)
+            self._used = rank_branches(
+                own, out, lists, LEAST_GAIN, self.first, self.count, self.branches, nodes, self._used
+            )
             self._nodes += len(fresh)
             for node, (key, _) in zip(nodes.tolist(), fresh, strict=True):
                 self._known[key] = node

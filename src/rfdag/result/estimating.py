@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from rfdag.effects.estimates import Effect, EffectRange
+    from rfdag.result.mixed_model import MixedModel
     from rfdag.result.model import LinearModel
 
 
 class Estimating:
     """Methods `model`, `effect` and `effect_range` of a result."""
 
-    def model(self) -> LinearModel:
+    def model(self) -> LinearModel | MixedModel:
         """Return the fitted linear Gaussian model: to sample from, to intervene on, to compute likelihoods with.
+
+        Where there are categories or curves it is a `rfdag.result.mixed_model.MixedModel`, which tells means of numbers
+        and probabilities of levels, and draws rows.
 
         Coefficients and noise variances are those of the regressions on parents (maximum likelihood), in the units of
         the data if known; see ``model.units``. After learning by rank correlations they are those of the Gaussian
@@ -28,9 +32,11 @@ class Estimating:
         >>> model.do({"rain": 2.0}).mean().shape, model.sample(3).values.shape, model.units
         ((3,), (3, 3), 'data')
         """
+        from rfdag.result.mixed_model import MixedModel
         from rfdag.result.model import LinearModel
 
-        return LinearModel.of(self)  # type: ignore[arg-type]
+        kind = LinearModel if self.mixed is None else MixedModel  # type: ignore[attr-defined]
+        return kind.of(self)  # type: ignore[arg-type]
 
     def effect(
         self,

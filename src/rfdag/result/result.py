@@ -260,6 +260,23 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
         assert self.mixed is not None
         return str(self.method.score_for(self.mixed))  # type: ignore[attr-defined]
 
+    @property
+    def judged_by(self) -> str | None:
+        """What judged variables of several columns, in words; None where each is one column."""
+        if self.mixed is None:
+            return None
+        name = self._score_name
+        words = {
+            "gaussian": "the degenerate Gaussian BIC of categories as indicators",
+            "multinomial": "the multinomial BIC of counts",
+            "bdeu": f"BDeu, counts with a prior that is worth {getattr(self.method, 'sample_size', 1.0):g} rows",
+        }[name]
+        degree = max(self.mixed.expansion.widths[~self.mixed.categorical].tolist(), default=1)
+        if degree == 1:
+            return words if self.mixed.categorical.any() else "the Gaussian BIC"
+        powers = f"powers of numbers up to {degree}"
+        return f"{words}, and {powers}" if self.mixed.categorical.any() else f"the Gaussian BIC, with {powers}"
+
     @cached_property
     def family_score(self) -> FamilyScore:
         """The score that judged variables of several columns."""
@@ -279,6 +296,11 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
     def partial_correlations(self) -> NDArray[np.float64] | None:
         """Correlation of parent (row) and child (column) given its other parents; None for oracles and sparse input."""
         return None if self._regressions is None else self._regressions.partial_correlations
+
+    @property
+    def gains(self) -> NDArray[np.float64] | None:
+        """By how much the score would be worse without each edge, where that does not follow from partial correlations."""
+        return None if self._regressions is None else self._regressions.gains
 
     @property
     def residual_variances(self) -> NDArray[np.float64] | None:
@@ -418,6 +440,7 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
             *remarks(self),
             *([f"columns: {in_words(self.columns)}"] if self.columns else []),
             *([f"read: {'; '.join(self.reading)}"] if self.reading else []),
+            *([f"judged by: {self.judged_by}"] if self.judged_by else []),
             *([f"partial correlations: {self.estimator}"] if self.estimator else []),
             *([f"penalty: {self.penalty:g}, chosen of {len(self.path)}; an edge costs {price}"] if self.path else []),
             *([f"tests: {count_of_tests(self.tests)}"] if self.tests else []),

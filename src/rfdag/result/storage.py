@@ -25,6 +25,7 @@ from rfdag.orders.path import PathPoint
 from rfdag.orders.portfolio import Attempt
 from rfdag.orders.reversals import Alternative
 from rfdag.precision.estimator import UsedEstimator
+from rfdag.result.mixed_storage import decode_mixed, encode_mixed
 from rfdag.runtime.names import decode_name, encode_name
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
     place = {name: at for at, name in enumerate(result.names)}
     weights, variances, partial = result.coefficients, result.residual_variances, result.partial_correlations
     sources, targets = result.dag.nonzero()
+    gains = result.gains
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -54,10 +56,10 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
         "order": [place[name] for name in result.order],
         "sparse": bool(issparse(result.dag)),
         "edges": np.column_stack([sources, targets]).tolist(),
-        "coefficients": None if weights is None else entries_at(weights, sources, targets).tolist(),
-        "residual_variances": None if variances is None else variances.tolist(),
+        "coefficients": None if weights is None else _known(entries_at(weights, sources, targets)),
+        "residual_variances": None if variances is None else _known(variances),
         "partial_correlations": None if partial is None else entries_at(partial, sources, targets).tolist(),
-        "gains": None if result.mixed is None else [edge.gain for edge in result.edges],
+        "gains": None if gains is None else entries_at(gains, sources, targets).tolist(),
         "n_samples": result.n_samples,
         "score": result.score,
         "gamma": result.gamma,
@@ -74,11 +76,17 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
         "rivals": [{"cost": cost, "edges": np.argwhere(dag).tolist()} for cost, dag in result.rivals],
         "tests": {str(size): count for size, count in result.tests.items()},
         "reading": list(result.reading),
-        "means": None if result.means is None else result.means.tolist(),
+        "means": None if result.means is None else _known(result.means),
         "knowledge": None if result.knowledge is None else to_parts(result.knowledge),
         "trace": _encode_trace(result.trace) if isinstance(result.recorded, Trace) else None,
         "moments": _encode_moments(result.moments) if with_moments else None,
+        "mixed": encode_mixed(result.mixed) if with_moments else None,
     }
+
+
+def _known(numbers: Any) -> list[float | None]:
+    """Return numbers as JSON holds them, which knows no NaN."""
+    return [None if math.isnan(number) else number for number in numbers.tolist()]
 
 
 def read(path: str | Path) -> Result:
@@ -149,8 +157,9 @@ def decode(content: dict[str, Any]) -> Result:
         partial = content["partial_correlations"]
         regressions = Regressions(
             at_edges(np.array(content["coefficients"], np.float64)),
-            np.array(content["residual_variances"]),
+            np.array(content["residual_variances"], np.float64),
             None if partial is None else at_edges(np.array(partial, np.float64)),  # type: ignore[arg-type]
+            None if content.get("gains") is None else at_edges(np.array(content["gains"], np.float64)),
         )
     return Result(
         names=names,
@@ -171,7 +180,8 @@ def decode(content: dict[str, Any]) -> Result:
         tests={int(size): count for size, count in content.get("tests", {}).items()},
         columns=tuple(_decode_column(column) for column in content.get("columns", ())),
         reading=tuple(content.get("reading", ())),
-        means=None if content["means"] is None else np.array(content["means"]),
+        means=None if content["means"] is None else np.array(content["means"], np.float64),
+        mixed=decode_mixed(content.get("mixed"), names),
         knowledge=None if known is None else from_parts(known),
         estimator=None if used is None else UsedEstimator(**used),
         proof=Proof(**content["proof"]) if content.get("proof") else None,

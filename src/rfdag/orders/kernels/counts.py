@@ -90,7 +90,9 @@ def _log_gamma(x):
         product *= x
         x += 1.0
     square = 1.0 / (x * x)
-    series = (1.0 / 12.0 - square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square * (1.0 / 1680.0 - square / 1188.0)))) / x
+    series = (
+        1.0 / 12.0 - square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square * (1.0 / 1680.0 - square / 1188.0)))
+    ) / x
     return (x - 0.5) * math.log(x) - x + HALF_LOG_2_PI + series - math.log(product)
 
 
@@ -116,7 +118,23 @@ def _bdeu(table, cells, inner, m, combinations, sample_size):
 
 @kernel(allocates=True)
 def scan_counts(
-    codes, levels, weights, bits, bit_starts, logs, sample_size, price, per_parent, most_cells, children, parents, sizes, candidates, own, out
+    codes,
+    levels,
+    weights,
+    bits,
+    bit_starts,
+    logs,
+    sample_size,
+    share,
+    price,
+    per_parent,
+    most_cells,
+    children,
+    parents,
+    sizes,
+    candidates,
+    own,
+    out,
 ):
     """Score children given parents, each alone and with each of its candidates added.
 
@@ -131,6 +149,8 @@ def scan_counts(
         c ln c for every count c.
     sample_size
         The equivalent sample size of BDeu; 0 for the multinomial BIC.
+    share
+        What all counts are worth: logarithms of likelihoods are multiplied by it.
     price, per_parent
         The price of a parameter, used by the BIC alone; that of a parent.
     most_cells
@@ -196,9 +216,9 @@ def scan_counts(
                 for i in range(n):
                     table[of_child[i] * inner + other[i]] += weights[i]
             if sample_size > 0.0:
-                score = _bdeu(table, count, inner, m, combinations * inner, sample_size) + per_parent * edges
+                score = share * _bdeu(table, count, inner, m, combinations * inner, sample_size) + per_parent * edges
             else:
-                score = _multinomial(table, count, inner, m, logs) + charge
+                score = share * _multinomial(table, count, inner, m, logs) + charge
             if q < 0:
                 own[r] = score
             else:

@@ -1,0 +1,62 @@
+"""Where the rows of a run are drawn from: standardised numbers, or a table with categories, gaps or curves."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rfdag.bootstrapping.resampling import Sampling, drawn_moments
+from rfdag.evidence.evidence import Evidence
+from rfdag.evidence.gaps import moments_with_gaps
+from rfdag.evidence.mixing import is_mixed, mixed_moments
+from rfdag.input.table import Table
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Drawable(Protocol):
+    """Rows that runs are drawn from."""
+
+    def drawn(self, columns: Integers, sampling: Sampling, generator: np.random.Generator) -> Evidence:
+        """Return the evidence of drawn rows, with the variables in the order of ``columns``."""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Standardised numbers without gaps."""
+
+    values: Floats
+    names: tuple[Hashable, ...]
+    correlation: str
+
+    def drawn(self, columns: Integers, sampling: Sampling, generator: np.random.Generator) -> Evidence:
+        """Return the moments of drawn rows."""
+        return drawn_moments(self.values, self.names, columns, sampling, generator, self.correlation)
+
+
+@dataclass(frozen=True)
+class TableRows:
+    """Rows of a table some of whose variables are categories, have gaps, or count with their powers."""
+
+    table: Table
+    missing: str
+    basis: int | Literal["auto"]
+    correlation: str
+
+    def drawn(self, columns: Integers, sampling: Sampling, generator: np.random.Generator) -> Evidence:
+        """Return the evidence of drawn rows: estimates bridge the gaps of each draw anew."""
+        counts = sampling.counts(self.table.rows, generator)
+        chosen = self.table.only(columns.tolist())
+        table = chosen._replace(values=np.repeat(chosen.values, counts, axis=0))
+        share = sampling.worth(counts) / int(counts.sum())
+        if is_mixed(table, self.basis):
+            found = mixed_moments(table, basis=self.basis, missing=self.missing, correlation=self.correlation)
+            return found.worth_a_share(share)
+        way: Literal["em", "pairwise"] = "pairwise" if self.missing == "pairwise" else "em"
+        moments = moments_with_gaps(table.values, table.names, way, self.correlation, frozenset())
+        return replace(moments, n_samples=max(2, round(share * moments.rows)))
