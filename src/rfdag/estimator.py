@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rfdag.errors import OptionError
 from rfdag.input.checks import check_usable
 from rfdag.input.description import SELECTING, Description
 from rfdag.input.reading import as_table, places_of
@@ -26,6 +27,7 @@ from rfdag.methods.settings import usual_method
 from rfdag.options import Options
 from rfdag.precision.estimation import Estimation
 from rfdag.result import Result
+from rfdag.result.model import LinearModel
 
 PARTS = ("method", "description", "estimation")
 """Parameters that have options of their own."""
@@ -189,6 +191,9 @@ class RFD(BaseEstimator):  # type: ignore[misc]
             # Tests leave open what a dependence looks like: there are no coefficients.
             return
         model = self.result_.model()
+        if not isinstance(model, LinearModel):
+            self.coef_, self.residual_variance_ = self.result_.coefficients, self.result_.residual_variances
+            return
         self.coef_, self.residual_variance_ = model.sem.weights, model.sem.variances
         self.intercept_ = model.intercepts
 
@@ -198,16 +203,23 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         After learning by rank correlations there is none in the units of the data, and this raises.
         """
         check_is_fitted(self)
-        self.result_.model().require_density()
+        model = self.result_.model()
+        if not isinstance(model, LinearModel):
+            raise OptionError(
+                "A likelihood of rows is that of linear Gaussian models of numbers, and this result has categories or "
+                "curves. Compare results by Result.score."
+            )
+        model.require_density()
         if is_into_dataframe(X) and len(from_native(X).columns) > self.n_features_in_:
             # Columns that were left out when learning are not needed now.
             X = from_native(X).select(list(self.result_.names)).to_native()
         values = validate_data(self, X, dtype=np.float64, reset=False)
         if is_into_dataframe(X):
             values = values[:, places_of(self.result_.names, as_table(X), X) or slice(None)]
+        variances = np.asarray(self.residual_variance_)
         residuals = values - values @ self.coef_ - self.intercept_
-        constant = np.log(2 * np.pi * self.residual_variance_).sum()
-        scores: NDArray[np.float64] = -0.5 * (constant + (residuals**2 / self.residual_variance_).sum(axis=1))
+        constant = np.log(2 * np.pi * variances).sum()
+        scores: NDArray[np.float64] = -0.5 * (constant + (residuals**2 / variances).sum(axis=1))
         return scores
 
     def score(self, X: Any, y: None = None) -> float:

@@ -16,7 +16,8 @@ from rfdag.commands.output_files import Places, require_places, write_places
 from rfdag.commands.speech import INTERRUPTED, JsonFlag, escape, print_files, print_json
 from rfdag.commands.standard_input import SOURCES
 from rfdag.errors import DataWarning, NumericalWarning
-from rfdag.wording import counted, edge_price
+from rfdag.result.pricing import price_in_words
+from rfdag.wording import counted
 
 if TYPE_CHECKING:
     from rfdag.bootstrapping.frequencies import Bootstrap
@@ -192,9 +193,9 @@ def _tell(found: Bootstrap, consensus: Graph, threshold: float, files: Sequence[
 def _scores(found: Bootstrap, consensus: Graph) -> str:
     """Say what the consensus is worth on all rows, where graphs were judged by BIC."""
     plain = found.result
-    if plain.score is None or plain.moments is None:
+    if plain.score is None or (plain.moments is None and not plain.can_rescore):
         return ""
-    price = edge_price(plain.penalty, plain.gamma)
+    price = price_in_words(plain)
     return f". BIC on all rows, {price} per edge: {plain.score_of(consensus):.1f}, of the plain run {plain.score:.1f}"
 
 

@@ -19,8 +19,9 @@ from rfdag.result import Edge, Result
 from rfdag.result.close_calls import MARK
 from rfdag.result.optimality import optimality_in_words
 from rfdag.result.ordering import MEANING, order_in_words
+from rfdag.result.pricing import price_in_words
 from rfdag.result.remarks import MARK_EXPLAINED, advice_on_directions, close_calls_in_words, marked
-from rfdag.wording import count_of_tests, counted, edge_price, without_middle
+from rfdag.wording import count_of_tests, counted, without_middle
 
 Remark = tuple[str, str]
 """A label and a text of the summary."""
@@ -76,6 +77,8 @@ def _tell_pipe(
         console.print(f"\n[bold]Columns[/bold]: {escape(in_words(result.columns))}", highlight=False)
     if result.reading:
         console.print(f"\n[bold]Read[/bold]: {escape('; '.join(result.reading))}", highlight=False)
+    if result.judged_by is not None:
+        console.print(f"\n[bold]Judged by[/bold]: {result.judged_by}", highlight=False)
     if result.estimator is not None:
         console.print(f"\n[bold]Estimator[/bold]: {escape(str(result.estimator))}", highlight=False)
     if result.tests:
@@ -83,7 +86,7 @@ def _tell_pipe(
     if result.compliance:
         console.print(f"\n[bold]Knowledge[/bold]: {escape(summed_up(result.compliance))}", highlight=False)
     if result.score is not None:
-        console.print(f"\n[bold]BIC[/bold]: {_bic(result)}", highlight=False)
+        console.print(f"\n[bold]{_score_label(result)}[/bold]: {_bic(result)}", highlight=False)
     for warning in warnings:
         console.print(f"[yellow]Warning:[/yellow] {warning}", highlight=False)
     print_files(console, files)
@@ -120,9 +123,13 @@ def _run(result: Result) -> str:
     return f"{counted(len(result.names), 'variable')}, {rows}, method {result.method.name}, {seconds:.2f} s"
 
 
+def _score_label(result: Result) -> str:
+    return "BDeu" if result.score_name == "bdeu" else "BIC"
+
+
 def _bic(result: Result) -> str:
-    price = edge_price(result.penalty, result.gamma)
-    textbook = "" if price == "ln n" else " (ln n in the textbook's BIC)"
+    price = price_in_words(result)
+    textbook = "" if price == "ln n" or result.score_name is not None else " (ln n in the textbook's BIC)"
     known = optimality_in_words(result)
     return f"{result.score:.1f}{f', {known}' if known else ''}; an edge costs {price}{textbook}"
 
@@ -219,6 +226,8 @@ def _summary(result: Result, remarks: Sequence[Remark], warnings: Sequence[str])
         yield "Columns", escape(in_words(result.columns))
     if result.reading:
         yield "Read", escape("; ".join(result.reading))
+    if result.judged_by is not None:
+        yield "Judged by", result.judged_by
     if result.estimator is not None:
         yield "Estimator", escape(str(result.estimator))
     if result.tests:
@@ -226,7 +235,7 @@ def _summary(result: Result, remarks: Sequence[Remark], warnings: Sequence[str])
     if result.compliance:
         yield "Knowledge", escape(summed_up(result.compliance))
     if result.score is not None:
-        yield "BIC", _bic(result)
+        yield _score_label(result), _bic(result)
     for warning in warnings:
         yield "[yellow]Warning[/yellow]", f"[yellow]{warning}[/yellow]"
 

@@ -239,10 +239,10 @@ def _check_numbers(result: Result, ends: list[Hashable]) -> None:
         if mixed.categorical[at]:
             raise DataError(
                 f"{as_column(name)} is categorical, so an effect of it, or on it, is no single number. Ask the model: "
-                f"result.model().do({{{name!r}: …}}).mean() has the means, and the probabilities of levels, that follow."
+                f"result.model().do({{{name!r}: …}}).mean() has the means and the probabilities of levels that follow."
             )
         if mixed.expansion.widths[at] > 1:
             raise DataError(
-                f"With {keyword('basis', ...)} the effect of {as_column(name)} is a curve, not a number. Ask the model: "
-                f"result.model().do({{{name!r}: …}}).mean(); or learn with {keyword('basis', 1)}."
+                f"With {keyword('basis', ...)} the effect of {as_column(name)} is a curve, not a number. Ask the "
+                f"model: result.model().do({{{name!r}: …}}).mean(); or learn with {keyword('basis', 1)}."
             )

@@ -1,4 +1,4 @@
-"""How variables stand as columns of numbers: a category as indicators of its levels, a number as itself or as powers."""
+"""How variables stand as columns: a category as indicators of its levels, a number as itself or as powers."""
 
 from __future__ import annotations
 

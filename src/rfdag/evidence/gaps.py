@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from rfdag.evidence.nearest import floor_for, repaired
 from rfdag.evidence.profile import Kinds, profile_of
 from rfdag.evidence.ranks import normal_scores, shares_below
 from rfdag.evidence.spread import check_spread
+from rfdag.input.columns import Column
 from rfdag.wording import counted
 
 Floats = NDArray[np.float64]
@@ -104,7 +105,7 @@ def pairwise_moments(columns: Floats, known: NDArray[np.bool_], weights: Floats 
 
 
 def moments_with_gaps(
-    values: NDArray,
+    values: NDArray[Any],
     names: tuple[Hashable, ...],
     way: Bridging,
     correlation: str,
@@ -141,6 +142,7 @@ def moments_with_gaps(
     if factor is None or condition_of(factor) > SINGULAR:
         raise dependence(_root(matrix), names)
     seen = profile_of(filled_from_others(values), names, kinds)
+    missing = np.isnan(values).sum(axis=0).tolist()
     p = len(names)
     return Moments(
         names,
@@ -150,9 +152,12 @@ def moments_with_gaps(
         np.ones(p) if by_ranks else scales,
         ddof=0,
         correlated=correlation,
-        notes=(about_gaps(names, np.isnan(values).sum(axis=0).tolist(), len(values), way, found.worth), *seen.notes)
-        + found.notes,
-        columns=seen.columns,
+        notes=(
+            about_gaps(names, missing, len(values), way, found.worth),
+            *seen.notes,
+            *found.notes,
+        ),
+        columns=with_missing(seen.columns, missing),
     )
 
 
@@ -178,6 +183,11 @@ def filled_from_others(values: Floats) -> Floats:
     return filled
 
 
+def with_missing(columns: Sequence[Column], missing: Sequence[int]) -> tuple[Column, ...]:
+    """Return columns with how many of their values are missing."""
+    return tuple(column._replace(missing=count) for column, count in zip(columns, missing, strict=True))
+
+
 def about_gaps(names: Sequence[Hashable], missing: Sequence[int], rows: int, way: Bridging, worth: int) -> str:
     """Return the warning about missing values: how many there are by column, and what was done.
 
@@ -196,8 +206,8 @@ def about_gaps(names: Sequence[Hashable], missing: Sequence[int], rows: int, way
     )
     return DataMessage(
         f"Values are missing: {each}{more}. They were {how}, and the rows count as {worth} (of {rows}). If values are "
-        f"missing because of what they are, the answer is biased. Pass {keyword('missing', 'drop')} to use complete rows "
-        "alone."
+        f"missing because of what they are, the answer is biased. Pass {keyword('missing', 'drop')} to use complete "
+        "rows alone."
     )
 
 
@@ -217,9 +227,8 @@ def _check_pairs(known: NDArray[np.bool_], names: Sequence[Hashable]) -> None:
     gaps = {name: int((~known[:, list(names).index(name)]).sum()) for name in every}
     worst = max(every, key=lambda name: gaps[name])
     raise DataError(
-        f"{as_column(first)} and {as_column(second)} are known "
-        f"together in {counted(common, 'row')}{more}; a correlation needs at least {least}. Leave out columns with many "
-        f"gaps, as with {keyword('drop', [worst])}."
+        f"{as_column(first)} and {as_column(second)} are known together in {counted(common, 'row')}{more}; a "
+        f"correlation needs at least {least}. Leave out columns with many gaps, as with {keyword('drop', [worst])}."
     )
 
 
@@ -228,8 +237,7 @@ def _root(matrix: Floats) -> Floats:
     values, vectors = np.linalg.eigh(matrix)
     # What is at the rounding of a matrix counts as nothing.
     values[values < values[-1] / SINGULAR**2] = 0.0
-    triangle: Floats = np.linalg.qr(np.sqrt(values)[:, None] * vectors.T, mode="r")
-    return triangle
+    return np.asarray(np.linalg.qr(np.sqrt(values)[:, None] * vectors.T, mode="r"))
 
 
 def _unsettled(steps: int) -> str:

@@ -89,7 +89,9 @@ class MixedMoments(Evidence):
     one_equation
         Whether a variable is a number that its parents' powers explain, and not itself explained as powers.
     counts
-        The rows themselves where all variables are categories without gaps.
+        The rows themselves where all variables are categories without gaps, and while they are at hand.
+    countable
+        Whether there were such rows.
     """
 
     expansion: Expansion
@@ -98,6 +100,7 @@ class MixedMoments(Evidence):
     column_means: Floats = field(repr=False)
     one_equation: bool = False
     counts: Counts | None = field(default=None, repr=False)
+    countable: bool = False
     linear: MixedMoments | None = field(default=None, repr=False)
     """The same without powers, where the data are to decide between the two."""
     kind: str = "data"
@@ -109,6 +112,11 @@ class MixedMoments(Evidence):
     def names(self) -> tuple[Hashable, ...]:  # type: ignore[override]
         """One name per variable."""
         return self.expansion.names
+
+    @property
+    def counted(self) -> bool:
+        """Whether all variables were categories without gaps, whose rows could be counted."""
+        return self.counts is not None or self.countable
 
     @property
     def mixed(self) -> MixedMoments:
@@ -153,9 +161,9 @@ class MixedMoments(Evidence):
             return ()
         return (
             DataMessage(
-                f"{as_columns(self.determined)} determine each other in part: some of their levels or powers follow from "
-                "others. What parents determine already is not counted again, and edges among these variables cannot be "
-                f"told apart. Leave one out with {keyword('drop', [self.determined[-1]])}."
+                f"{as_columns(self.determined)} determine each other in part: some of their levels or powers follow "
+                "from others. What parents determine already is not counted again, and edges among these variables "
+                f"cannot be told apart. Leave one out with {keyword('drop', [self.determined[-1]])}."
             ),
         )
 
@@ -166,12 +174,6 @@ class MixedMoments(Evidence):
     def independence(self, alpha: float) -> Independence:
         """Raise: variables of several columns are judged by scores alone."""
         raise NotImplementedError("variables of several columns have no tests")
-
-    def learn(self, method: Any, run: Any) -> Any:
-        """Return what a method finds in this evidence."""
-        from rfdag.methods.mixed import found_in_mixed
-
-        return found_in_mixed(method, self, run)
 
     def places_by_data(self) -> Integers:
         """Return the variables sorted by how much all others tell about them, whatever their arrangement."""
@@ -261,12 +263,8 @@ class MixedMoments(Evidence):
         scales = np.array([1.0 if isinstance(part, Category) else part.deviation for part in self.expansion.parts])
         for child in range(p):
             parents = np.flatnonzero(matrix[:, child])
-            columns = np.concatenate([np.arange(starts[x], starts[x + 1]) for x in parents.tolist()] or [[]]).astype(
-                int
-            )
-            own = np.arange(
-                starts[child], starts[child + 1] if self.widths is None else starts[child] + self.widths[child]
-            )
+            width = (self.expansion.widths if self.widths is None else self.widths)[child]
+            columns, own = self._columns_of(parents), np.arange(starts[child], starts[child] + width)
             slopes, left = _regressed(self.covariance, columns, own)
             owner = np.repeat(parents, np.diff(starts)[parents])
             size = _log_det(left)
@@ -281,11 +279,16 @@ class MixedMoments(Evidence):
                 variances[child] = left[0, 0] * scales[child] ** 2
         return Regressions(coefficients, variances, strengths)
 
+    def _columns_of(self, variables: Integers) -> Integers:
+        """Return the columns of some variables, one variable after the other."""
+        starts = self.expansion.starts
+        each = [np.arange(starts[at], starts[at + 1]) for at in variables.tolist()]
+        return np.concatenate([np.empty(0, np.int64), *each])
+
     def regression(self, child: int, parents: Integers) -> tuple[Floats, Floats, Floats]:
         """Return intercepts and slopes of a variable's columns on those of its parents, and the covariance left."""
         starts = self.expansion.starts
-        columns = np.concatenate([np.arange(starts[x], starts[x + 1]) for x in parents.tolist()] or [[]]).astype(int)
-        own = np.arange(starts[child], starts[child + 1])
+        columns, own = self._columns_of(parents), np.arange(starts[child], starts[child + 1])
         slopes, left = _regressed(self.covariance, columns, own)
         return self.column_means[own] - self.column_means[columns] @ slopes, slopes, left
 
@@ -327,7 +330,7 @@ def _regressed(covariance: Floats, on: Integers, own: Integers) -> tuple[Floats,
         return np.empty((0, len(own))), covariance[np.ix_(own, own)]
     across = covariance[np.ix_(on, own)]
     # Levels may be aliased: the solution of least norm.
-    slopes = np.linalg.lstsq(covariance[np.ix_(on, on)], across, rcond=1e-10)[0]
+    slopes = np.asarray(np.linalg.lstsq(covariance[np.ix_(on, on)], across, rcond=1e-10)[0], np.float64)
     left = covariance[np.ix_(own, own)] - across.T @ slopes
     return slopes, (left + left.T) / 2
 

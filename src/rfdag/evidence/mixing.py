@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rfdag.errors import DataMessage, Group, OptionError, keyword
 from rfdag.evidence.awkward import CONSTANT, COPIES, COPY, awkward_error
 from rfdag.evidence.expansion import Expansion, Part, Powers, category
-from rfdag.evidence.gaps import about_gaps, bridged, filled_from_others, scores_of_known
+from rfdag.evidence.gaps import about_gaps, bridged, filled_from_others, scores_of_known, with_missing
 from rfdag.evidence.mixed import Counts, MixedMoments
 from rfdag.evidence.profile import ALL, BY_RANKS, Profile, profile_of
 from rfdag.evidence.spread import check_spread
@@ -86,7 +86,7 @@ def mixed_moments(
     expansion = _expansion(table, values, numbers, degree)
     columns = expansion.columns(values)
     owners = [name for name, width in zip(expansion.names, expansion.widths, strict=True) for _ in range(width)]
-    notes = tuple(map(DataMessage, (f"{remark}." for remark in expansion.remarks())))
+    notes: tuple[str, ...] = tuple(DataMessage(f"{remark}.") for remark in expansion.remarks())
     if gaps.any():
         found = bridged(columns, owners, "em" if missing == "em" else "pairwise", report=report)
         mean, covariance, rows = found.mean, found.covariance, found.worth
@@ -109,7 +109,7 @@ def mixed_moments(
         counts=counts,
         correlated=correlation,
         notes=(*notes, *looked_at.notes),
-        columns=looked_at.columns,
+        columns=with_missing(looked_at.columns, gaps.sum(axis=0).tolist()),
     )
     evidence.refuse_constant()
     _refuse_copies(evidence)

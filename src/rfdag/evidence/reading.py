@@ -181,8 +181,8 @@ class _Making:
         check_no_moments(table.values)
         if is_mixed(table, self.basis):
             self.check_size(table.rows, len(table.names))
-            how = {"missing": self.missing, "correlation": self.correlated.name, "report": self.report}
-            return mixed_moments(table, basis=self.basis, **how)
+            way = self.correlated.name
+            return mixed_moments(table, basis=self.basis, missing=self.missing, correlation=way, report=self.report)
         found = self._of_single_columns(table, blocks)
         return found.with_categories(table.levels) if table.levels else found
 
@@ -222,10 +222,9 @@ class _Making:
         self.check_size(table.rows, len(table.names))
         way: Literal["em", "pairwise"] = "pairwise" if self.missing == "pairwise" else "em"
         kinds = self.correlated.kinds
-        found = moments_with_gaps(
+        return moments_with_gaps(
             table.values, table.names, way, self.correlated.name, kinds, table.weights, report=self.report
         )
-        return found
 
     def _of_stream(self, stream: Stream, again: Callable[[], Table | Stream]) -> Moments:
         """Return the moments of rows that are read in pieces; they are summed up on the CPU, whatever the device."""

@@ -25,12 +25,15 @@ class Column(NamedTuple):
         What was done with it: "used" for variables of the result, otherwise why it was left out.
     remarks
         What may be wrong with it, as short phrases: "−999 occurs 12 times".
+    missing
+        How many of its values are missing, in the rows that are used.
     """
 
     name: Hashable
     taken_for: str
     done: str = USED
     remarks: tuple[str, ...] = ()
+    missing: int = 0
 
 
 class Account(NamedTuple):

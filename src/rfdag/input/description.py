@@ -78,8 +78,8 @@ class Description(Options):
     categorical: tuple[Hashable, ...] | None = option(
         default=None,
         meaning=(
-            "Columns of numbers that stand for categories, such as codes of regions. Columns of text, of true and false "
-            "and of category types are categories anyway. A name with * or ? stands for all columns that it fits."
+            "Columns of numbers that stand for categories, such as codes of regions. Columns of text, of true and "
+            "false and of category types are categories anyway. A name with * or ? stands for all columns that it fits."
         ),
     )
     ordinal: tuple[Hashable, ...] | None = option(

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal, Self
 from rfdag.eliminate import Engine, FisherZ
 from rfdag.errors import DataError, OptionError, keyword
 from rfdag.evidence.evidence import Evidence, Pairs
+from rfdag.evidence.mixed import MixedMoments
 from rfdag.methods.found import OUT_OF_TIME, Found
 from rfdag.methods.pace import (
     ELIMINATING,
@@ -171,8 +172,16 @@ class Method(Options):
                 if idle and need not in evidence.offers:
                     raise OptionError(f"{', '.join(map(keyword, idle))}: {sentence}")
 
+    def learn_mixed(self, evidence: MixedMoments, run: Run) -> Found:
+        """Return what the method finds where a variable may be several columns; raise if it cannot do with that."""
+        evidence.refuse(
+            f"Method {self.name!r} weighs partial correlations of single columns (use {keyword('method', 'soft')})"
+        )
+
     def learn(self, evidence: Evidence, run: Run) -> Found:
         """Return what the method finds: estimate, make an engine, find an order, refine it."""
+        if evidence.mixed is not None:
+            return self.learn_mixed(evidence.mixed, run)
         self.refuse_unserved(evidence, run)
         self._compile(evidence, run)
         # Once the order is replayed, refinement has the time that was kept for this.

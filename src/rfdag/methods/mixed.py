@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,8 @@ from rfdag.runtime.deadline import OutOfTime
 from rfdag.runtime.threads import one_blas_thread
 
 if TYPE_CHECKING:
-    from rfdag.methods.method import Method
     from rfdag.methods.run import Run
+    from rfdag.methods.soft import Soft
 
 Integers = NDArray[np.int64]
 
@@ -46,7 +46,7 @@ OF_COLUMNS = {
 """Options that mean nothing where a variable is several columns, with the reason."""
 
 
-def found_in_mixed(method: Method, evidence: MixedMoments, run: Run) -> Found:
+def found_in_mixed(method: Soft, evidence: MixedMoments, run: Run) -> Found:
     """Return the best order that eliminations of whole variables, descents and restarts find, and its DAG.
 
     The variables are arranged by the data first, so that their arrangement in the input decides no tie.
@@ -64,19 +64,15 @@ def found_in_mixed(method: Method, evidence: MixedMoments, run: Run) -> Found:
     constraints = None if run.constraints is None else run.constraints.arranged(places)
     found = _searched(method, evidence.arranged(places), replace(run, constraints=constraints))
     found = found.arranged(places)
-    score = family_score(evidence, **method.family_options(evidence))  # type: ignore[attr-defined]
+    score = family_score(evidence, **method.family_options(evidence))
     fitted = evidence.regressions(found.dag)
     regressions = fitted._replace(gains=gains_of(score, found.dag))
     warnings = (*evidence.notes, *evidence.warnings(), *found.warnings)
     return method.concluded(replace(found, regressions=regressions, warnings=warnings), evidence, run)
 
 
-def refuse_unserved(method: Method, evidence: MixedMoments, run: Run) -> None:
-    """Raise for methods and options that cannot do with variables of several columns."""
-    if not hasattr(method, "family_options"):
-        evidence.refuse(
-            f"Method {method.name!r} weighs partial correlations of single columns (use {keyword('method', 'soft')})"
-        )
+def refuse_unserved(method: Soft, evidence: MixedMoments, run: Run) -> None:
+    """Raise for options that cannot do with variables of several columns."""
     for given in (method, run.estimation):
         for name in given.given():
             if name in OF_COLUMNS and not (name in ("exact", "clusters", "blocks") and not getattr(given, name)):
@@ -85,7 +81,7 @@ def refuse_unserved(method: Method, evidence: MixedMoments, run: Run) -> None:
         evidence.refuse(f"Several values of {keyword('penalty')} are compared by a score of single columns")
 
 
-def _searched(method: Any, evidence: MixedMoments, run: Run) -> Found:
+def _searched(method: Soft, evidence: MixedMoments, run: Run) -> Found:
     """Return what eliminations, descents and restarts find."""
     options = method.family_options(evidence)
     score = family_score(evidence, **options)
@@ -159,7 +155,7 @@ def _total(scored: TreeOrder) -> float:
 
 
 def _candidates(evidence: MixedMoments) -> Integers:
-    """Return for each variable those that may be its parents: all others, or of many those with the clearest evidence."""
+    """Return for each variable what may be its parents: all others, or of many those with the clearest evidence."""
     p = len(evidence.names)
     everything = np.array([np.delete(np.arange(p), y) for y in range(p)])
     if p - 1 <= 2 * block_tuning.CANDIDATES_BY_EVIDENCE:

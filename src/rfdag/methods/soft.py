@@ -15,6 +15,7 @@ from rfdag.methods.by_rule import found_by_rule, obeying
 from rfdag.methods.clustered import found_in_clusters
 from rfdag.methods.found import INTERRUPTED, Found, graph_of
 from rfdag.methods.judged import DENSE, Refinable
+from rfdag.methods.mixed import found_in_mixed
 from rfdag.methods.pace import seconds_of_all_sets
 from rfdag.methods.proving import best_of_penalties, found_over_all_sets, proven
 from rfdag.methods.recording import Recording
@@ -92,8 +93,8 @@ class Soft(Refinable):
         default="auto",
         meaning=(
             'What judges orders where variables are categories: "gaussian", the degenerate Gaussian BIC of their '
-            'indicators, which takes numbers and categories together; "multinomial", the BIC of counts, or "bdeu", their '
-            'marginal likelihood with a prior that prefers fewer edges, which both take categories alone. "auto" is '
+            'indicators, which takes numbers and categories together; "multinomial", the BIC of counts, or "bdeu", '
+            'their marginal likelihood with a prior that prefers fewer edges, for categories alone. "auto" is '
             '"bdeu" where all variables are categories without missing values, else "gaussian". With the default '
             "`penalty`, a probability costs (ln n) / 2 in the multinomial BIC, as in the textbooks."
         ),
@@ -114,8 +115,8 @@ class Soft(Refinable):
             )
         if "penalty" in self.given() and self.score == "bdeu":
             raise OptionError(
-                f"{keyword('penalty')} is the price of an edge in a BIC, and {keyword('score', 'bdeu')} has none: leave "
-                f"it out, or pass {keyword('gamma')} for the prior on edges."
+                f"{keyword('penalty')} is the price of an edge in a BIC, and {keyword('score', 'bdeu')} has none: "
+                f"leave it out, or pass {keyword('gamma')} for the prior on edges."
             )
         if self.clusters is True and not (self.refining and self.by_bic):
             raise OptionError(
@@ -163,11 +164,14 @@ class Soft(Refinable):
                 f"{len(evidence.names)}. Leave it out, or choose variables with {keyword('columns', ...)}."
             )
 
-    def score_for(self, evidence: MixedMoments) -> str:
-        """Return the name of the score that judges orders over this evidence; raise where it cannot."""
+    def score_for(self, evidence: MixedMoments, *, counted: bool) -> str:
+        """Return the name of the score that judges orders over evidence, given whether there are rows to count.
+
+        Raise where the score that was asked for needs them and there are none.
+        """
         if self.score == "gaussian":
             return "gaussian"
-        if evidence.counts is not None:
+        if counted:
             by_bic = self.score == "multinomial" or (self.score == "auto" and "penalty" in self.given())
             return "multinomial" if by_bic else "bdeu"
         if self.score == "auto":
@@ -186,13 +190,17 @@ class Soft(Refinable):
 
     def family_options(self, evidence: MixedMoments) -> dict[str, Any]:
         """Return what the score of variables of several columns is called with."""
-        score = self.score_for(evidence)
+        score = self.score_for(evidence, counted=evidence.counted)
         gamma = self.gamma
         if gamma == "auto":
             few = Estimation.few(evidence.n_samples, len(evidence.covariance)) and score == "gaussian"
             gamma = tuning.FEW_ROWS_GAMMA if few else 0.0
             gamma = block_tuning.BDEU_GAMMA if score == "bdeu" else gamma
         return {"score": score, "penalty": self.price, "gamma": gamma, "sample_size": self.sample_size}
+
+    def learn_mixed(self, evidence: MixedMoments, run: Run) -> Found:
+        """Return the best order that eliminations of whole variables, descents and restarts find."""
+        return found_in_mixed(self, evidence, run)
 
     def narrows(self, columns: int) -> bool:
         """Return whether it looks at a few candidates for each of so many variables, if the graph is sparse."""

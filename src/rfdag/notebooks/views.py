@@ -24,8 +24,9 @@ from rfdag.result import Edge, Result
 from rfdag.result.close_calls import MARK
 from rfdag.result.model import LinearModel
 from rfdag.result.ordering import MEANING, order_in_words
+from rfdag.result.pricing import score_explained
 from rfdag.result.remarks import advice_on_directions, close_calls_in_words, marked
-from rfdag.wording import bic_explained, counted
+from rfdag.wording import counted
 
 ROWS = 12
 """Rows of a table."""
@@ -119,7 +120,7 @@ def _edge_table(result: Result, labels: Labels) -> str:
     which = "The strongest edges" if known else "The first edges"
     more = line(f"{which}; {left} more are in <code>.to_frame()</code>.", quiet=True) if left else ""
     gain = "BIC gain: by how much the BIC would be worse without the edge."
-    bic = line(f"{gain} {bic_explained(result.penalty, result.gamma)}", quiet=True) if priced else ""
+    bic = line(f"{gain} {score_explained(result)}", quiet=True) if priced else ""
     return table(headings, rows, numbers=3 if known else 0) + more + bic
 
 

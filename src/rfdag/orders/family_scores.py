@@ -1,4 +1,4 @@
-"""Local scores of variables that are more than a column: blocks of columns by their covariance, categories by counts."""
+"""Local scores of variables that are more than a column: by the covariance of columns, and by counts of levels."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def family_score(
 
     ``penalty`` and ``gamma`` are λ and γ of the price of a parent, ``sample_size`` the equivalent one of BDeu.
 
-    In the Gaussian score each degree of freedom costs ln n, as in the textbooks, and each parent (λ − 1) ln n + 2 γ ln p
-    more: what λ adds guards against choosing among many parents, and there is one choice for a parent, however many
-    levels it has. Between single columns that is λ ln n for an edge, as everywhere.
+    In the Gaussian score each degree of freedom costs ln n, as in the textbooks, and each parent (λ − 1) ln n +
+    2 γ ln p more: what λ adds guards against choosing among many parents, and there is one choice for a parent, however
+    many levels it has. Between single columns that is λ ln n for an edge, as everywhere.
     """
     if score == "gaussian":
         white, _, starts = evidence.white

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from rfdag.orders import tuning
-from rfdag.orders.scores import ScoredOrder
+from rfdag.orders.searched import SearchedOrder
 from rfdag.runtime.deadline import Deadline, OutOfTime
 
 ROUNDING = 1e-9
@@ -19,7 +19,7 @@ IMPROVED = 1e-6
 
 
 def descend(
-    scored: ScoredOrder,
+    scored: SearchedOrder,
     generator: np.random.Generator,
     deadline: Deadline | None = None,
     report: Callable[[float], None] = lambda share: None,

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
-from typing import Literal
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 
@@ -18,11 +18,14 @@ from rfdag.orders.recombination import recombine
 from rfdag.orders.reinsertion import IMPROVED, descend
 from rfdag.orders.rivals import Rivals
 from rfdag.orders.scores import ScoredOrder
+from rfdag.orders.searched import SearchedOrder
 from rfdag.runtime.deadline import Deadline, OutOfTime
+
+Ordered = TypeVar("Ordered", bound=SearchedOrder)
 
 
 def iterate(
-    best: ScoredOrder,
+    best: Ordered,
     generator: np.random.Generator,
     restarts: int | Literal["auto"],
     deadline: Deadline | None = None,
@@ -32,7 +35,7 @@ def iterate(
     threads: int = 1,
     rivals: Rivals | None = None,
     operations: int = 0,
-) -> tuple[ScoredOrder, bool]:
+) -> tuple[Ordered, bool]:
     """Return the best of ``restarts`` descents, each from the best order so far with some edges reversed.
 
     Below `tuning.LEAST_P_FOR_REVERSALS` variables each descent starts from a random order instead. "auto" goes on until
@@ -41,7 +44,7 @@ def iterate(
     ``until`` a moment. The deadline ends both. The score never rises. The second value is whether the user interrupted
     it; nothing found until then is lost. All orders that are reached are offered to ``rivals``.
     """
-    kind = _Restarts if best.candidates.complete else _Recombining
+    kind: Any = _Restarts if best.candidates.complete else _Recombining
     progress = kind(best, restarts, deadline or Deadline(), until, rivals or Rivals(), operations, threads)
     stop = threading.Event()
     if progress.next_count() > 0:
@@ -67,7 +70,7 @@ def iterate(
     return progress.best, False
 
 
-class _Restarts:
+class _Restarts(Generic[Ordered]):
     """The best order so far, how many restarts were made, and how many of them in vain since it was found.
 
     Work is counted in operations, which are the same on every machine and for any number of threads.
@@ -75,7 +78,7 @@ class _Restarts:
 
     def __init__(
         self,
-        best: ScoredOrder,
+        best: Ordered,
         restarts: int | Literal["auto"],
         deadline: Deadline,
         until: Deadline | None,
@@ -98,12 +101,12 @@ class _Restarts:
         self._at_first = 0.0 if until is None else until.left()
         self._fruitless = 0
 
-    def _offer(self, scored: ScoredOrder) -> None:
+    def _offer(self, scored: Ordered) -> None:
         """Remember an order that was reached."""
         self._rivals.offer(scored)
 
     @staticmethod
-    def restart(best: ScoredOrder, deadline: Deadline, generator: np.random.Generator) -> ScoredOrder:
+    def restart(best: Ordered, deadline: Deadline, generator: np.random.Generator) -> Ordered:
         """Return a disturbed copy of the best order after a descent."""
         trial = best.copy()
         if len(trial.order) < tuning.LEAST_P_FOR_REVERSALS:
@@ -160,7 +163,7 @@ class _Restarts:
         operations = min(self._budget - self._spent, in_all)
         return min(int(operations / self._expected), tuning.MOST_FRUITLESS_RESTARTS - self._fruitless)
 
-    def take(self, trials: Iterable[ScoredOrder], count: int, generator: np.random.Generator) -> None:
+    def take(self, trials: Iterable[Ordered], count: int, generator: np.random.Generator) -> None:
         """Count these restarts, and keep the best of them if it is better than the best so far."""
         reached = list(trials)
         before = self.best.total
@@ -179,7 +182,7 @@ class _Restarts:
         """The fall of the score for which restarts go on."""
         return IMPROVED
 
-    def _keep(self, reached: list[ScoredOrder], generator: np.random.Generator) -> None:
+    def _keep(self, reached: list[Ordered], generator: np.random.Generator) -> None:
         """Keep the best of these orders if it is better than the best so far."""
         for each in reached:
             self._offer(each)
@@ -188,7 +191,7 @@ class _Restarts:
             self.best = trial
 
 
-class _Recombining(_Restarts):
+class _Recombining(_Restarts[ScoredOrder]):
     """The same where each variable has few candidates: all of the graph is disturbed, and what is better is kept.
 
     Other orders that are nearly as good are not remembered: of so many variables, there are too many.
@@ -238,14 +241,14 @@ class _Recombining(_Restarts):
         return min(self.done / tuning.MOST_RECOMBINED, 1.0)
 
 
-def _edges_to_reverse(scored: ScoredOrder, generator: np.random.Generator) -> int:
+def _edges_to_reverse(scored: SearchedOrder, generator: np.random.Generator) -> int:
     """Return 1, 2, 4, 8, 16 or 32: small steps find orders nearby, large ones other valleys."""
     p = len(scored.order)
     largest = min(tuning.MOST_EDGES_REVERSED, max(1, p // tuning.VARIABLES_PER_EDGE_REVERSED))
     return 2 ** int(generator.integers(largest.bit_length()))
 
 
-def _shuffle(scored: ScoredOrder, generator: np.random.Generator) -> None:
+def _shuffle(scored: SearchedOrder, generator: np.random.Generator) -> None:
     """Move the variables into a random order that obeys the constraints."""
     order = generator.permutation(len(scored.order))
     if scored.constraints is not None:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from rfdag.orders import tuning
 from rfdag.orders.reversals import Alternative
-from rfdag.orders.scores import ScoredOrder
+from rfdag.orders.searched import SearchedOrder
 
 CLOSE = 6.0
 """BIC units below which the evidence for one graph over another is less than strong.
@@ -31,7 +31,7 @@ class Rivals:
         # Scores at different prices cannot be compared.
         self._at_price: dict[float, dict[float, NDArray[np.int8]]] = {}
 
-    def offer(self, scored: ScoredOrder) -> None:
+    def offer(self, scored: SearchedOrder) -> None:
         """Keep an order's DAG if it is close to the best so far."""
         kept = self._at_price.setdefault(scored.price, {})
         total = round(scored.total, DIGITS)
@@ -41,7 +41,7 @@ class Rivals:
         for most in sorted(kept)[tuning.MOST_RIVALS :]:
             del kept[most]
 
-    def beside(self, best: ScoredOrder) -> tuple[Alternative, ...]:
+    def beside(self, best: SearchedOrder) -> tuple[Alternative, ...]:
         """Return those that are worse than the best by less than `CLOSE`, with what they cost more."""
         kept = self._at_price.get(best.price, {})
         least = round(best.total, DIGITS)

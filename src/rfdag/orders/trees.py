@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,7 +121,7 @@ class Trees:
             nodes = np.arange(self._nodes, self._nodes + len(fresh))
             widest = max(len(parents) for _, (_, parents) in fresh)
             self._make_room(len(fresh), widest)
-            for node, (key, (y, parents)) in zip(nodes.tolist(), fresh, strict=True):
+            for node, (_, (y, parents)) in zip(nodes.tolist(), fresh, strict=True):
                 self._child_of[node], self._size[node] = y, len(parents)
                 self._chosen[node, : len(parents)] = parents
             self.final[nodes] = np.nan
@@ -213,7 +214,7 @@ class Trees:
             self.final[node] = best[node]
 
 
-def _longer(array: NDArray, needed: int, fill: int = 0) -> NDArray:
+def _longer(array: NDArray[Any], needed: int, fill: int = 0) -> NDArray[Any]:
     """Return a copy of an array with room for more."""
     longer = np.full(max(needed, 2 * len(array)), fill, array.dtype)
     longer[: len(array)] = array

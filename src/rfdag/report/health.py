@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack, qr
 
-from rfdag.errors import DataMessage
+from rfdag.errors import DataMessage, as_column
 from rfdag.evidence.matrices import DOUBTFUL
+from rfdag.evidence.mixing import CATEGORIES
 from rfdag.evidence.moments import Moments
 from rfdag.input.columns import USED, Column, in_words
 from rfdag.report.rounding import rounded
@@ -88,7 +89,15 @@ def _findings(result: Result, rows: Rows | None, explained: Any, condition: floa
 
 def _about_size(result: Result) -> Iterator[Finding]:
     n, p = result.n_samples, len(result.names)
-    if result.input == "data":
+    missing = sum(column.missing for column in result.columns)
+    if result.input == "data" and missing:
+        each = ", ".join(
+            f"{column.missing} of {as_column(column.name)}"
+            for column in sorted(result.columns, key=lambda column: -column.missing)[:MOST_PAIRS]
+            if column.missing
+        )
+        yield "warning", f"Values are missing: {each}. They were bridged, as the warning says."
+    elif result.input == "data":
         yield "good", "No missing or infinite values and no constant columns are among the rows and columns used."
     elif result.input == "dag":
         yield "unknown", "The input was a graph; there are no data behind it."
@@ -136,6 +145,9 @@ def _about_columns(result: Result) -> Iterator[Finding]:
     """Yield what was found when the rows were read: the same sentences as in the result's warnings."""
     found = [warning for warning in result.warnings if isinstance(warning, DataMessage)]
     yield from (("warning", warning) for warning in found)
+    categories = sum(column.taken_for == CATEGORIES for column in result.columns)
+    if categories:
+        yield "good", f"{counted(categories, 'column')} of categories, whose levels stand in the table below."
     if result.columns and not found:
         yield (
             "good",

@@ -7,17 +7,20 @@ tested by Fisher's z, and if they all hold the p-values are spread evenly betwee
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
-from scipy.special import ndtr
+from scipy.special import chdtrc, ndtr
 
 from rfdag.graphs.dag import Graph
+from rfdag.orders.family_scores import BlockScore
 from rfdag.report.rounding import rounded
 
 if TYPE_CHECKING:
+    from rfdag.evidence.mixed import MixedMoments
     from rfdag.evidence.moments import Moments
     from rfdag.result import Result
 
@@ -34,9 +37,12 @@ def local_markov(result: Result) -> dict[str, Any]:
     """Return the histogram of p-values and the statements most at odds with the data, or why there are none."""
     if result.n_samples is None:
         return {"reason": "The input was exact: there is no sample to test the graph against."}
-    if result.moments is None:
+    if result.mixed is not None:
+        tests, untested = mixed_markov_tests(result.mixed, result.dag, result.causal_order)
+    elif result.moments is None:
         return {"reason": "The moments of the data were not kept with this result, so that nothing can be tested."}
-    tests, untested = markov_tests(result.moments, result.dag, result.causal_order)
+    else:
+        tests, untested = markov_tests(result.moments, result.dag, result.causal_order)
     if not len(tests):
         return {
             "reason": "There is nothing to test: every pair is adjacent or one descends from the other, or rows are "
@@ -71,16 +77,8 @@ def markov_tests(moments: Moments, dag: Graph, order: Integers) -> tuple[NDArray
     >>> np.abs(tests).round(3)
     array([[2., 0., 1., 0.]])
     """
-    generator = np.random.default_rng(0)
-    p = len(order)
-    children = np.arange(p) if p <= ALL_UP_TO else np.sort(generator.choice(p, CHILDREN, replace=False))
-    sources, targets = dag.nonzero()
     found, untested = [np.empty((0, 4))], 0
-    for child, below in zip(children.tolist(), _descendants(dag, children), strict=True):
-        parents = sources[targets == child]
-        others = np.setdiff1d(np.arange(p), np.concatenate([parents, below, [child]]))
-        if p > ALL_UP_TO and len(others) > OTHERS:
-            others = np.sort(generator.choice(others, OTHERS, replace=False))
+    for child, parents, others in _statements(dag, len(order)):
         freedom = int(moments.n_samples or 0) - len(parents) - 3
         if freedom <= 0:
             untested += len(others)
@@ -89,6 +87,46 @@ def markov_tests(moments: Moments, dag: Graph, order: Integers) -> tuple[NDArray
         p_values = 2 * ndtr(-math.sqrt(freedom) * np.abs(np.arctanh(np.clip(partial, -1 + 1e-15, 1 - 1e-15))))
         found.append(np.column_stack([np.full(len(others), child), others, p_values, partial]))
     return np.concatenate(found), untested
+
+
+def mixed_markov_tests(mixed: MixedMoments, dag: Graph, order: Integers) -> tuple[NDArray[np.float64], int]:
+    """Return the same for variables of several columns, by likelihood ratios of the degenerate Gaussian.
+
+    In place of a partial correlation stands that of two Gaussian variables that tell as much of each other.
+    """
+    white, _, starts = mixed.white
+    widths = np.diff(starts)
+    score = BlockScore(white, starts, mixed.widths, mixed.n_samples, 0.0)
+    as_child = widths if mixed.widths is None else np.minimum(widths, mixed.widths)
+    found, untested = [np.empty((0, 4))], 0
+    for child, parents, others in _statements(dag, len(order)):
+        if mixed.n_samples - widths[parents].sum() - widths.max() - 3 <= 0:
+            untested += len(others)
+            continue
+        candidates = np.full((len(order), max(len(others), 1)), -1)
+        candidates[child, : len(others)] = others
+        given = parents[None] if len(parents) else np.zeros((1, 1), np.int64)
+        alone, added = score.scan(np.array([child]), given, np.array([len(parents)]), candidates)
+        ratio = np.maximum(alone[0] - added[0, : len(others)], 0.0)
+        ratio[~np.isfinite(ratio)] = 0.0
+        p_values = chdtrc(as_child[child] * widths[others], ratio)
+        size = np.sqrt(-np.expm1(-ratio / mixed.n_samples))
+        found.append(np.column_stack([np.full(len(others), child), others, p_values, size]))
+    return np.concatenate(found), untested
+
+
+def _statements(dag: Graph, p: int) -> Iterator[tuple[int, Integers, Integers]]:
+    """Yield variables with their parents and their other non-descendants; of many, some, always the same."""
+    generator = np.random.default_rng(0)
+    children = np.arange(p) if p <= ALL_UP_TO else np.sort(generator.choice(p, CHILDREN, replace=False))
+    sources, targets = dag.nonzero()
+    for child, below in zip(children.tolist(), _descendants(dag, children), strict=True):
+        parents = sources[targets == child]
+        others = np.setdiff1d(np.arange(p), np.concatenate([parents, below, [child]]))
+        if p > ALL_UP_TO and len(others) > OTHERS:
+            others = np.sort(generator.choice(others, OTHERS, replace=False))
+        if len(others):
+            yield child, parents, others
 
 
 def _partial(factor: NDArray[np.float64], child: int, others: Integers, parents: Integers) -> NDArray[np.float64]:

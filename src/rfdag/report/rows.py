@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import OptionError
+from rfdag.evidence.gaps import filled_from_others
 from rfdag.input.checks import check_columns, check_complete, check_no_moments, check_rows
 from rfdag.input.description import Description
 from rfdag.input.reading import check_has_rows, places_of, read
@@ -68,7 +69,9 @@ class Rows:
             if not files:
                 for piece in _bytes_of(found.values):
                     digest.update(piece)
-            shapes, up_to = Shapes.of_table(found.values), None
+            # Of columns with gaps the shape of what is known.
+            whole = filled_from_others(found.values) if np.isnan(found.values).any() else found.values
+            shapes, up_to = Shapes.of_table(whole), None
         else:
 
             def of(block: Floats) -> Shapes:
@@ -78,7 +81,8 @@ class Rows:
                 return Shapes.of(block[:, : len(found.names)])
 
             shapes, up_to = found.fold(of, Shapes.joined), values_per_column(len(found.names))
-            check_complete(found.names, shapes.missing.tolist(), shapes.infinite.tolist())
+            missing = [0] * len(found.names) if form.bridges_gaps else shapes.missing.tolist()
+            check_complete(found.names, missing, shapes.infinite.tolist())
             if not found.weighted:
                 _check_size(shapes.count, found, result)
         # Names that the result does not have are those that learn(…, names=…) replaced.
@@ -110,7 +114,10 @@ def _of_the_result(found: Table | Stream, data: Any, result: Result) -> Table | 
 
 def _check_size(rows: int, found: Table | Stream, result: Result) -> None:
     columns = len(found.names)
-    if columns != len(result.names) or (result.n_samples is not None and rows != result.n_samples):
+    # Rows with gaps count for fewer than they are.
+    fewer = any(column.missing for column in result.columns)
+    same = result.n_samples is None or rows == result.n_samples or (fewer and rows > result.n_samples)
+    if columns != len(result.names) or not same:
         expected = "exact input" if result.n_samples is None else counted(result.n_samples, "row")
         raise OptionError(
             f"data= has {counted(rows, 'row')} and {counted(columns, 'column')}, the result {expected} and "

@@ -13,8 +13,9 @@ import numpy as np
 from rfdag.report.rerun import Given, rerun
 from rfdag.report.rows import Rows
 from rfdag.result.optimality import optimality_in_words
+from rfdag.result.pricing import price_in_words, score_explained
 from rfdag.values import OBJECT
-from rfdag.wording import bic_explained, count_of_tests, edge_price
+from rfdag.wording import count_of_tests
 
 if TYPE_CHECKING:
     from rfdag.bootstrapping.frequencies import Bootstrap
@@ -41,9 +42,9 @@ def run_facts(
         "optimality": optimality_in_words(result),
         "penalty": result.penalty,
         "gamma": result.gamma,
-        "edge_price": edge_price(result.penalty, result.gamma),
+        "edge_price": price_in_words(result),
         "tests": count_of_tests(result.tests) if result.tests else None,
-        "bic": bic_explained(result.penalty, result.gamma),
+        "bic": score_explained(result),
         "estimator": None if result.estimator is None else str(result.estimator),
         "path": [[point.penalty, point.edges, point.criterion, point.chosen] for point in result.path],
         "timings": {name: round(seconds, 4) for name, seconds in result.timings.items()},

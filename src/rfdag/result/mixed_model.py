@@ -171,7 +171,8 @@ class MixedModel:
     def summary(self, limit: int = 20) -> str:
         """Return a line for each variable: what it is, and from what it follows."""
         lines = [
-            f"model of {counted(len(self.names), 'variable')}, {int(self.expansion.categorical.sum())} of them categories"
+            f"model of {counted(len(self.names), 'variable')}, "
+            f"{int(self.expansion.categorical.sum())} of them categories"
         ]
         for at, name in list(enumerate(self.names))[:limit]:
             family, part = self.families[at], self.expansion.parts[at]
@@ -215,7 +216,7 @@ class MixedModel:
         if isinstance(part, Category):
             return (part.indicated == self._level(name, given[name])).astype(np.float64)
         standard = (self._number(name, given[name]) - part.mean) / part.deviation
-        return standard ** np.arange(1, part.degree + 1)
+        return np.power(standard, np.arange(1, part.degree + 1), dtype=np.float64)
 
     def _mean_of(self, at: int, means: list[Floats]) -> Floats:
         """Return the means of the columns of a variable, given those of its parents."""

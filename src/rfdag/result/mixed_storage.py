@@ -22,6 +22,7 @@ def encode_mixed(mixed: MixedMoments | None) -> dict[str, Any] | None:
         "column_means": mixed.column_means.tolist(),
         "one_equation": mixed.one_equation,
         "correlated": mixed.correlated,
+        "countable": mixed.counted,
     }
 
 
@@ -36,6 +37,7 @@ def decode_mixed(content: dict[str, Any] | None, names: tuple[Hashable, ...]) ->
         np.array(content["column_means"], np.float64),
         one_equation=bool(content["one_equation"]),
         correlated=content["correlated"],
+        countable=bool(content["countable"]),
     )
 
 
@@ -54,5 +56,5 @@ def _encode_part(part: Part) -> dict[str, Any]:
 def _decode_part(content: dict[str, Any]) -> Part:
     if "levels" not in content:
         return Powers(float(content["mean"]), float(content["deviation"]), int(content["degree"]))
-    arrays = (np.array(content[name], np.int64) for name in ("of_code", "counts"))
-    return Category(tuple(content["levels"]), *arrays, tuple(content["pooled"]), tuple(content["codes"]))
+    of_code, counts = (np.array(content[name], np.int64) for name in ("of_code", "counts"))
+    return Category(tuple(content["levels"]), of_code, counts, tuple(content["pooled"]), tuple(content["codes"]))

@@ -44,10 +44,11 @@ from rfdag.result.exporting import Exporting, Kind
 from rfdag.result.optimality import Bounded, optimality_in_words
 from rfdag.result.ordering import MEANING, order_in_words
 from rfdag.result.plotting import Plotting
+from rfdag.result.pricing import price_in_words
 from rfdag.result.remarks import remarks
 from rfdag.runtime.notebook import ShownInNotebooks
 from rfdag.runtime.writing import write_text
-from rfdag.wording import count_of_tests, counted, edge_price
+from rfdag.wording import count_of_tests, counted
 
 if TYPE_CHECKING:
     import networkx
@@ -252,25 +253,26 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
     @property
     def can_rescore(self) -> bool:
         """Whether other families of variables of several columns can be scored: counts are not kept in files."""
-        return self.mixed is not None and (self.mixed.counts is not None or self._score_name == "gaussian")
+        return self.mixed is not None and (self.mixed.counts is not None or self.score_name == "gaussian")
 
-    @property
-    def _score_name(self) -> str:
-        """The name of the score that judged variables of several columns."""
-        assert self.mixed is not None
-        return str(self.method.score_for(self.mixed))  # type: ignore[attr-defined]
+    @cached_property
+    def score_name(self) -> str | None:
+        """The name of the score that judged variables of several columns; None where each is one column."""
+        if self.mixed is None:
+            return None
+        # Files keep no rows: what was counted then cannot be counted again.
+        return str(self.method.score_for(self.mixed, counted=self.mixed.counted))  # type: ignore[attr-defined]
 
     @property
     def judged_by(self) -> str | None:
         """What judged variables of several columns, in words; None where each is one column."""
         if self.mixed is None:
             return None
-        name = self._score_name
         words = {
             "gaussian": "the degenerate Gaussian BIC of categories as indicators",
             "multinomial": "the multinomial BIC of counts",
             "bdeu": f"BDeu, counts with a prior that is worth {getattr(self.method, 'sample_size', 1.0):g} rows",
-        }[name]
+        }[str(self.score_name)]
         degree = max(self.mixed.expansion.widths[~self.mixed.categorical].tolist(), default=1)
         if degree == 1:
             return words if self.mixed.categorical.any() else "the Gaussian BIC"
@@ -299,7 +301,7 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
 
     @property
     def gains(self) -> NDArray[np.float64] | None:
-        """By how much the score would be worse without each edge, where that does not follow from partial correlations."""
+        """By how much the score would be worse without each edge, if that does not follow from partial correlations."""
         return None if self._regressions is None else self._regressions.gains
 
     @property
@@ -431,7 +433,7 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
         # A function of the user's own may have no rows behind it, and is not exact for that.
         unknown = "by tests" if self.tests and self.input == "data" else "exact"
         rows = unknown if self.n_samples is None else counted(self.n_samples, "row")
-        price = f"{edge_price(self.penalty, self.gamma)} in the BIC"
+        price = f"{price_in_words(self)} in the BIC"
         lines = [
             f"rfdag result: {counted(len(self.names), 'variable')}, {rows}, method {self.method.name}",
             f"order ({MEANING}): {order_in_words(self, limit)}{more}",

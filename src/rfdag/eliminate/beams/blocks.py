@@ -40,7 +40,7 @@ class Free(Protocol):
 
 @dataclass(frozen=True)
 class BlockSetting:
-    """How edges are weighed: nothing up to ``noise``, at most ``cap``, both per degree of freedom; ``mu`` looks ahead."""
+    """How edges weigh: nothing up to ``noise``, at most ``cap``, both per degree of freedom; ``mu`` looks ahead."""
 
     noise: float
     cap: float
@@ -125,7 +125,7 @@ def block_orders(
     """
     p, columns = len(starts) - 1, len(covariance)
     starts = np.ascontiguousarray(starts, np.int64)
-    precision = np.linalg.inv((1 - RIDGE) * covariance + RIDGE * np.eye(columns))
+    precision = np.asarray(np.linalg.inv((1 - RIDGE) * covariance + RIDGE * np.eye(columns)), np.float64)
     touched: dict[int, NDArray[np.bool_]] = {}
     keys = np.random.default_rng(0).integers(2**62, size=p)
     lazy = p > LARGEST_EXACT

@@ -11,8 +11,8 @@ from rfdag.runtime.compilation import kernel
 def fill_rows(rows, patterns, precision, mean, filled, spread, weights):
     """Fill the missing values of some rows by their expectation given the others.
 
-    With Θ the precision matrix and m the missing columns of a row, E(x_m | x_o) = μ_m − Θ_mm⁻¹ Θ_mo (x_o − μ_o), and the
-    covariance that this leaves is Θ_mm⁻¹.
+    With Θ the precision matrix and m the missing columns of a row, E(x_m | x_o) = μ_m − Θ_mm⁻¹ Θ_mo (x_o − μ_o), and
+    the covariance that this leaves is Θ_mm⁻¹.
 
     Parameters
     ----------
