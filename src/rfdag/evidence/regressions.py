@@ -21,14 +21,12 @@ class Regressions(NamedTuple):
 
     ``coefficients`` (row → column) and ``variances``, those of the residuals, are in the units of the data;
     ``partial_correlations`` (row → column) are those of parent and child given the other parents; None where unknown.
-    Both are sparse arrays where the DAG is one. ``gains`` (row → column) is by how much the score would be worse
-    without the edge, where a score gave them that does not follow from the partial correlations; else None.
+    Both are sparse arrays where the DAG is one.
     """
 
     coefficients: Any
     variances: Floats
     partial_correlations: Any
-    gains: Any = None
 
     def scaled(self, scales: Floats, variances: Floats) -> Regressions:
         """Return the same for variables with these standard deviations and variances in place of ones."""

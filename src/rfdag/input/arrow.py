@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rfdag.errors import DataError, FileError
 from rfdag.input.checks import check_duplicates
+from rfdag.input.coding import Encoded, Reading, encoded_numbers, shared_order
 from rfdag.input.pieces import File, Piece, Pieces
 from rfdag.input.table import rows_per_block
 from rfdag.input.words import TEXT, Words
@@ -66,7 +67,7 @@ def in_pieces(source: Any, threads: int) -> Pieces:
     names, words = columns_in(schema)
     whole, held = isinstance(source, dataset.Dataset), isinstance(source, arrow.Table)
 
-    def cut(places: Sequence[int]) -> Iterator[Piece]:
+    def cut(places: Sequence[int], reading: Reading | None = None) -> Iterator[Piece]:
         wanted = [names[at] for at in places]
         step = rows_per_block(len(wanted))
         if whole:
@@ -78,7 +79,7 @@ def in_pieces(source: Any, threads: int) -> Pieces:
             batches = source.select(wanted).to_batches(max_chunksize=step)
         else:
             batches = source.to_batches() if isinstance(source, dataset.Scanner) else source
-        return _handed_out(batches, wanted, "The table")
+        return _handed_out(batches, wanted, "The table", reading)
 
     rows = source.num_rows if held else None
     return Pieces(
@@ -89,6 +90,8 @@ def in_pieces(source: Any, threads: int) -> Pieces:
         in_memory=held,
         repeatable=held or whole,
         words={at: words[name] for at, name in enumerate(names) if name in words},
+        cut_as=cut,
+        threads=threads,
     )
 
 
@@ -130,21 +133,23 @@ class ParquetFile(File):
                     counts[name] = counts.get(name, 0) + statistics.null_count
         return counts
 
-    def pieces(self, names: Sequence[str]) -> Iterator[Piece]:
+    def pieces(self, names: Sequence[str], reading: Reading | None = None) -> Iterator[Piece]:
         """Yield pieces of one or more row groups."""
         step = rows_per_block(len(names))
         sizes = [self._metadata.row_group(group).num_rows for group in range(self._metadata.num_row_groups)]
         for groups in _runs(sizes, step):
             rows = sum(sizes[group] for group in groups)
             if rows * len(names) > CELLS_READ_AT_ONCE:
-                yield from _handed_out(self._batches(groups, names, step), names, str(self.path))
+                yield from _handed_out(self._batches(groups, names, step), names, str(self.path), reading)
             else:
-                yield Piece(self._reader(groups, names, step), rows)
+                yield Piece(self._reader(groups, names, step, reading), rows)
 
-    def _reader(self, groups: list[int], names: Sequence[str], step: int) -> Callable[[], Iterator[Floats]]:
-        def read() -> Iterator[Floats]:
+    def _reader(
+        self, groups: list[int], names: Sequence[str], step: int, reading: Reading | None
+    ) -> Callable[[], Iterator[Any]]:
+        def read() -> Iterator[Any]:
             for table in _tables(self._batches(groups, names, step), step):
-                yield floats(table, names, str(self.path))
+                yield block_of(table, names, str(self.path), reading)
 
         return read
 
@@ -170,18 +175,18 @@ class IpcFile(File):
         arrow = require_pyarrow()
         return arrow.ipc.open_file(arrow.memory_map(str(self.path)))
 
-    def pieces(self, names: Sequence[str]) -> Iterator[Piece]:
+    def pieces(self, names: Sequence[str], reading: Reading | None = None) -> Iterator[Piece]:
         """Yield one piece for every record batch."""
         for at in range(self._batches):
-            yield Piece(self._reader(at, names), 1.0)
+            yield Piece(self._reader(at, names, reading), 1.0)
 
-    def _reader(self, at: int, names: Sequence[str]) -> Callable[[], Iterator[Floats]]:
-        def read() -> Iterator[Floats]:
+    def _reader(self, at: int, names: Sequence[str], reading: Reading | None) -> Callable[[], Iterator[Any]]:
+        def read() -> Iterator[Any]:
             with _reading(self.path, "an Arrow IPC file"), self._open() as reader:
                 batch = reader.get_batch(at)
             step = rows_per_block(len(names))
             for start in range(0, batch.num_rows, step):
-                yield floats(batch.slice(start, step), names, str(self.path))
+                yield block_of(batch.slice(start, step), names, str(self.path), reading)
 
         return read
 
@@ -211,7 +216,7 @@ def _kind(kind: Any) -> str:
     types = require_pyarrow().types
     if types.is_dictionary(kind):
         kind = kind.value_type
-    if any(test(kind) for test in (types.is_string, types.is_large_string, types.is_string_view)):
+    if any(test(kind) for test in (types.is_string, types.is_large_string, types.is_string_view, types.is_boolean)):
         return TEXT
     return str(kind)
 
@@ -220,33 +225,81 @@ def _is_number(kind: Any) -> bool:
     types = require_pyarrow().types
     if types.is_dictionary(kind):
         kind = kind.value_type
-    tests = (types.is_floating, types.is_integer, types.is_boolean, types.is_decimal, types.is_null)
+    tests = (types.is_floating, types.is_integer, types.is_decimal, types.is_null)
     return any(test(kind) for test in tests)
 
 
 def floats(table: Any, names: Sequence[str], where: str) -> Floats:
     """Return columns of a table or batch as an array of doubles in Fortran's order, NaN where a value is missing."""
-    arrow = require_pyarrow()
-    from pyarrow import compute
-
     block = np.empty((table.num_rows, len(names)), order="F")
     for at, name in enumerate(names):
-        column = table.column(name)
-        if arrow.types.is_dictionary(column.type):
-            column = compute.dictionary_decode(column)
-        try:
-            numbers = column.cast(arrow.float64(), safe=False)
-        except arrow.ArrowException as problem:
-            raise DataError(f"{where}: column {name!r} cannot be read as numbers ({problem}).") from None
-        whole = isinstance(numbers, arrow.ChunkedArray)
-        block[:, at] = numbers.to_numpy() if whole else numbers.to_numpy(zero_copy_only=False)
+        block[:, at] = _numbers_in(table.column(name), name, where)
     return block
 
 
-def _handed_out(batches: Iterable[Any], names: Sequence[str], where: str) -> Iterator[Piece]:
+def block_of(table: Any, names: Sequence[str], where: str, reading: Reading | None) -> Any:
+    """Return columns of a table or batch as numbers, or as a reading makes them."""
+    if reading is None:
+        return floats(table, names, where)
+    block = np.full((table.num_rows, len(names)), np.nan, order="F")
+    encoded = {}
+    for at, name in enumerate(names):
+        if at in reading.kinds:
+            encoded[at] = _encoded(table.column(name), name, where)
+        else:
+            block[:, at] = _numbers_in(table.column(name), name, where)
+    return reading.of(block, encoded)
+
+
+def _numbers_in(column: Any, name: str, where: str) -> Floats:
+    """Return a column as doubles."""
+    arrow = require_pyarrow()
+    if arrow.types.is_dictionary(column.type):
+        from pyarrow import compute
+
+        column = compute.dictionary_decode(column)
+    try:
+        numbers = column.cast(arrow.float64(), safe=False)
+    except arrow.ArrowException as problem:
+        raise DataError(f"{where}: column {name!r} cannot be read as numbers ({problem}).") from None
+    found: Floats = (
+        numbers.to_numpy() if isinstance(numbers, arrow.ChunkedArray) else numbers.to_numpy(zero_copy_only=False)
+    )
+    return found
+
+
+def _encoded(column: Any, name: str, where: str) -> Encoded:
+    """Return a column as its different entries, and which of them each row has."""
+    if _is_number(column.type):
+        return encoded_numbers(_numbers_in(column, name, where), name)
+    arrow = require_pyarrow()
+    from pyarrow import compute
+
+    declared, order = arrow.types.is_dictionary(column.type), None
+    if declared:
+        if column.type.ordered:
+            chunks = column.chunks if isinstance(column, arrow.ChunkedArray) else [column]
+            order = shared_order({tuple(map(str, chunk.dictionary.to_pylist())) for chunk in chunks})
+        column = compute.dictionary_decode(column)
+    if isinstance(column, arrow.ChunkedArray):
+        column = column.combine_chunks()
+    try:
+        # Text as Python writes it: True and not true, as in data frames.
+        if not any(test(column.type) for test in (arrow.types.is_boolean, arrow.types.is_string)):
+            column = column.cast(arrow.large_string())
+    except arrow.ArrowException as problem:
+        raise DataError(f"{where}: column {name!r} cannot be read as text ({problem}).") from None
+    found = column.dictionary_encode()
+    codes = compute.fill_null(found.indices.cast(arrow.int64()), -1).to_numpy(zero_copy_only=False)
+    return Encoded(codes, tuple(map(str, found.dictionary.to_pylist())), declared, order)
+
+
+def _handed_out(
+    batches: Iterable[Any], names: Sequence[str], where: str, reading: Reading | None = None
+) -> Iterator[Piece]:
     """Yield one piece for about as many rows as make a block; the rows are read when the piece is asked for."""
     for table in _tables(batches, rows_per_block(len(names))):
-        yield Piece(lambda table=table: [floats(table, names, where)], table.num_rows)  # type: ignore[misc]
+        yield Piece(lambda table=table: [block_of(table, names, where, reading)], table.num_rows)  # type: ignore[misc]
 
 
 def _tables(batches: Iterable[Any], rows: int) -> Iterator[Any]:

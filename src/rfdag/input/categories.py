@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import DataError, OptionError, as_column, keyword, listed
+from rfdag.input.coding import (
+    MOST_LEVELS,
+    NAMED,
+    OBJECTS,
+    WORDS,
+    Absences,
+    Codable,
+    Coding,
+    Counting,
+    Entry,
+    level_text,
+    refuse_many,
+    refuse_many_numbers,
+    shared_order,
+)
 from rfdag.input.description import Description
+from rfdag.input.gathering import gathered
 from rfdag.input.numbers import MISSING
 from rfdag.input.selection import matching
-from rfdag.input.table import Table
-from rfdag.input.words import TEXT, Words
+from rfdag.input.table import Stream, Table
+from rfdag.input.words import FEW_WORDS, TEXT, Words
 from rfdag.wording import counted
 
 Floats = NDArray[np.float64]
 
-MOST_LEVELS = 50
-"""Levels up to which a column is taken for categories."""
+READ_ONCE = (
+    "These rows can be read once only, so that all are needed in memory to find the levels of columns of text: pass a "
+    "file or a dataset, or leave these columns out."
+)
+"""What to do if rows that are read once do not fit into memory."""
 
 BETWEEN = "<"
 """Sign between the levels of an ordinal column as a user writes them: "size: S < M < L"."""
@@ -91,14 +110,80 @@ def with_categories(table: Table, form: Description, variables: Sequence[int]) -
     return table._replace(values=values, words=words, levels=levels)
 
 
-def refuse_many(name: Hashable, count: int, examples: Sequence[str]) -> None:
-    """Raise if a column has more levels than categories have."""
-    if count > MOST_LEVELS:
-        raise DataError(
-            f"Column {name!r} is text with more than {MOST_LEVELS} levels ({', '.join(map(repr, examples[:3]))}, …): "
-            f"an identifier, a date or a comment? Leave it out with {keyword('drop', [name])}, or group its levels "
-            "first."
-        )
+def with_coded_columns(stream: Stream, form: Description, variables: Sequence[int]) -> Table | Stream:
+    """Return a stream in which columns of categories are codes, with their levels; others stay as they are.
+
+    The levels are counted in a first reading, where there may be any. Rows that can be read once only are gathered in
+    memory instead.
+    """
+    asked = asked_of(form, [stream.names[at] for at in variables], stream.origin)
+    if not isinstance(stream, Codable) or not stream.can_code:
+        return stream
+    kinds = _kinds_in(stream, asked, variables)
+    # What is refused anyway is refused before the rows are read.
+    stray = {at: words for at, words in stream.words.items() if at not in kinds}
+    if not kinds or stray:
+        return stream
+    if not stream.repeatable:
+        return with_categories(gathered(stream, READ_ONCE), form, variables)
+    absent = Absences(MISSING - {"none"}, frozenset(str(mark).strip().lower() for mark in form.na_values or ()))
+    places = list(kinds)
+    names = tuple(stream.names[at] for at in places)
+    counting = Counting(names, absent, stream.origin, len(stream.names) - len(places))
+    tally = stream.tallied(kinds, counting)
+    codings: dict[int, Coding] = {}
+    levels: dict[int, tuple[str, ...]] = {}
+    counts: dict[int, NDArray[np.int64]] = {}
+    missing: dict[int, int] = {}
+    for to, at in enumerate(places):
+        found, name = tally.counts[to], names[to]
+        if kinds[at] == OBJECTS and to in tally.numbers and not found:
+            continue
+        is_asked = name in asked.categorical or name in asked.ordinal
+        if not is_asked and len(found) == tally.rows > FEW_WORDS - 1:
+            raise counting.all_different(tally, [to])
+        every, times, declared = _levels_counted(found, tally.orders[to])
+        numbers = np.arange(len(every), dtype=np.float64)
+        if name in asked.ordinal:
+            numbers = _ranked(numbers, every, asked.ordinal[name], name, declared=declared)
+        else:
+            levels[at], counts[at] = every, times
+        number = dict(zip(every, numbers.tolist(), strict=True))
+        codings[at] = Coding(kinds[at], {level: number[level_text(level)] for level in found}, absent)
+        missing[at] = tally.rows - int(times.sum())
+    return stream.coded(codings, levels, counts, missing)
+
+
+def _kinds_in(stream: Codable, asked: Asked, variables: Sequence[int]) -> dict[int, str]:
+    """Return the columns that may be of categories, by their places."""
+    kinds: dict[int, str] = {}
+    for at in variables:
+        name, words = stream.names[at], stream.words.get(at)
+        if words is not None and (is_category(words) or name in asked.categorical or name in asked.ordinal):
+            kinds[at] = WORDS
+        elif words is None and name in asked.categorical:
+            kinds[at] = NAMED
+        elif words is None and at in stream.uncertain:
+            kinds[at] = OBJECTS
+    return kinds
+
+
+def _levels_counted(
+    found: Mapping[Entry, int], orders: Iterable[tuple[str, ...]]
+) -> tuple[tuple[str, ...], NDArray[np.int64], bool]:
+    """Return the levels that were counted in their order, their counts, and whether a type declares the order."""
+    times: dict[str, int] = {}
+    for level, count in found.items():
+        times[level_text(level)] = times.get(level_text(level), 0) + count
+    order = shared_order(orders)
+    declared = order is not None and set(times) <= set(order)
+    if declared and order is not None:
+        every = tuple(level for level in order if level in times)
+    elif found and not any(isinstance(level, str) for level in found):
+        every = tuple(map(level_text, sorted(found, key=float)))
+    else:
+        every = tuple(sorted(times, key=sorting_key))
+    return every, np.array([times[level] for level in every], np.int64), declared
 
 
 def _codes_of_text(words: Words, name: Hashable, marks: set[str], *, ordered: bool) -> tuple[Floats, tuple[str, ...]]:
@@ -135,12 +220,9 @@ def _codes_of_numbers(values: NDArray, name: Hashable, marks: set[str]) -> tuple
     known = np.isfinite(column)
     different, codes = np.unique(column[known], return_inverse=True)
     if len(different) > MOST_LEVELS:
-        raise DataError(
-            f"Column {name!r} has {len(different)} different numbers, more than the {MOST_LEVELS} levels of a category. "
-            f"Take it out of {keyword('categorical')}, or group its values first."
-        )
+        refuse_many_numbers(name, len(different))
     column[known] = codes
-    return column, tuple(f"{number:.17g}" if number % 1 else f"{number:.0f}" for number in different.tolist())
+    return column, tuple(map(level_text, different.tolist()))
 
 
 def _ranked(

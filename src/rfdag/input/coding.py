@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import DataError, as_column, keyword
+from rfdag.errors import DataError, keyword
 from rfdag.input.words import TEXT, Coded, Words, not_numbers
 
 Floats = NDArray[np.float64]
@@ -56,8 +56,9 @@ class Reading(NamedTuple):
 
 
 class Coding(NamedTuple):
-    """The numbers that stand for the levels of a column, and the words that stand for a missing one."""
+    """How a column of some kind is read: the numbers that stand for its levels, and what stands for a missing one."""
 
+    kind: str
     numbers: Mapping[Entry, float]
     absent: Absences
 
@@ -70,9 +71,8 @@ class Coding(NamedTuple):
         if stray.any():
             level = levels[int(column.codes[stray][0])]
             raise DataError(
-                f"{as_column(name).capitalize() if not isinstance(name, str) else f'Column {name!r}'} has the level "
-                f"{level!r}, which was not there when its levels were counted: the rows have changed between two "
-                "readings. Learn from rows that stay the same."
+                f"Column {name!r} has the level {level!r}, which was not there when its levels were counted: the rows "
+                "have changed between two readings. Learn from rows that stay the same."
             )
         return found
 

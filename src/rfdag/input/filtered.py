@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rfdag.input.coding import Codable
 from rfdag.input.columns import Account
 from rfdag.input.gaps import about_dropped, check_enough_left
 from rfdag.input.table import Floats, Folded, Stream
@@ -83,6 +84,16 @@ class Filtered:
         return self.stream.words
 
     @property
+    def levels(self) -> Mapping[int, tuple[str, ...]]:
+        """The levels of the columns of categories."""
+        return self.stream.levels
+
+    @property
+    def level_counts(self) -> Mapping[int, NDArray[np.int64]]:
+        """How many rows have each level, before any are left out."""
+        return self.stream.level_counts
+
+    @property
     def account(self) -> Account:
         """What was done to the input so far; once the rows are read, also how many were left out."""
         account = self.stream.account
@@ -118,7 +129,9 @@ class Filtered:
         report: Callable[[float], None] = lambda share: None,
     ) -> Folded:
         """Return what ``of`` makes of the rows that are left; see `rfdag.input.table.Stream.fold`."""
-        sift = partial(_sifted, of, self.marks, self.drops, self.weighted)
+        codes = self.stream.codings if isinstance(self.stream, Codable) else self.stream.levels
+        numbers = [at for at in range(len(self.names)) if at not in codes] if codes else None
+        sift = partial(_sifted, of, self.marks, self.drops, self.weighted, numbers)
         found: Sifted = self.stream.fold(sift, partial(_joined, join), threads, report)
         self.tally[:] = [found]
         if self.drops:
@@ -128,11 +141,20 @@ class Filtered:
 
 
 def _sifted(
-    of: Callable[[Floats], Any], marks: tuple[float, ...], drops: bool, weighted: bool, block: Floats
+    of: Callable[[Floats], Any],
+    marks: tuple[float, ...],
+    drops: bool,
+    weighted: bool,
+    numbers: Sequence[int] | None,
+    block: Floats,
 ) -> Sifted:
+    """Return what is made of a block; ``numbers`` are the columns that hold no codes, None where all do not."""
     variables = block[:, :-1] if weighted else block
     if marks:
-        variables[np.isin(variables, marks)] = np.nan
+        found = np.isin(variables, marks)
+        if numbers is not None:
+            found[:, np.setdiff1d(np.arange(variables.shape[1]), numbers)] = False
+        variables[found] = np.nan
     if not drops:
         return Sifted(of(block), len(block), 0, np.zeros(variables.shape[1], np.int64))
     bad = ~np.isfinite(variables)

@@ -12,6 +12,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from rfdag.input.coding import Codable, Coder, Coding, Counting, Reading, Tally
 from rfdag.input.columns import Account
 from rfdag.input.table import Floats, Folded, joined_in_pairs, of_nothing
 from rfdag.input.words import Words
@@ -22,14 +26,17 @@ ANY_NUMBER = 2**16
 
 
 class Piece(NamedTuple):
-    """Some of the rows, read when asked for, in blocks that may be overwritten; and their share of the work."""
+    """Some of the rows, read when asked for, in blocks that may be overwritten; and their share of the work.
 
-    blocks: Callable[[], Iterable[Floats]]
+    Blocks are numbers, or what a `rfdag.input.coding.Reading` makes of them.
+    """
+
+    blocks: Callable[[], Iterable[Any]]
     weight: float
 
 
 @dataclass(frozen=True)
-class Pieces:
+class Pieces(Codable):
     """Named columns whose rows come in pieces: a `rfdag.input.table.Stream`.
 
     Attributes
@@ -51,10 +58,18 @@ class Pieces:
         Whether the rows are in memory already, and are only converted in pieces.
     repeatable
         Whether the source that they come from can be opened and read again.
-    words, account, origin
+    words, levels, level_counts, account, origin
         See `rfdag.input.table.Stream`.
     places
         Where the columns are in the source; None for all of them.
+    cut_as
+        As ``cut``, with the columns read in another way than as numbers; None where the source cannot do that.
+    codings
+        How the columns that hold codes, or places in an order, are read.
+    uncertain
+        Empty: what columns hold is known.
+    threads
+        How many threads read when levels are counted.
     """
 
     names: tuple[Hashable, ...]
@@ -69,6 +84,12 @@ class Pieces:
     account: Account = field(default_factory=Account)
     origin: str = "The table"
     places: tuple[int, ...] | None = None
+    levels: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    level_counts: Mapping[int, NDArray[np.int64]] = field(default_factory=dict)
+    cut_as: Callable[[Sequence[int], Reading], Iterable[Piece]] | None = None
+    codings: Mapping[int, Coding] = field(default_factory=dict)
+    threads: int = 1
+    uncertain: ClassVar[frozenset[int]] = frozenset()
     weighted: ClassVar[bool] = False
 
     def renamed(self, names: tuple[Hashable, ...]) -> Pieces:
@@ -83,6 +104,9 @@ class Pieces:
             names=tuple(self.names[at] for at in places),
             missing=tuple(self.missing[at] for at in places) if self.missing else (),
             words={to: self.words[at] for to, at in enumerate(places) if at in self.words},
+            levels={to: self.levels[at] for to, at in enumerate(places) if at in self.levels},
+            level_counts={to: self.level_counts[at] for to, at in enumerate(places) if at in self.level_counts},
+            codings={to: self.codings[at] for to, at in enumerate(places) if at in self.codings},
             places=tuple(source[at] for at in places),
         )
 
@@ -101,14 +125,62 @@ class Pieces:
 
         At most one piece per thread is in memory, and one more. See `rfdag.input.table.Stream.fold`.
         """
-        pieces = self.cut(range(len(self.names)) if self.places is None else self.places)
+        kinds = {at: coding.kind for at, coding in self.codings.items()}
+        reading = Reading(kinds, Coder(self.names, self.codings)) if self.codings else None
+        whole = self.read_as(reading, of, join, threads, report)
+        return of_nothing(of, len(self.names)) if whole is None else whole
+
+    def read_as(
+        self,
+        reading: Reading | None,
+        of: Callable[[Any], Folded],
+        join: Callable[[Folded, Folded], Folded],
+        threads: int = 1,
+        report: Callable[[float], None] = lambda share: None,
+    ) -> Folded | None:
+        """Return as `fold` does what is made of blocks that are read in another way; None of no rows at all."""
+        places = range(len(self.names)) if self.places is None else self.places
+        if reading is None:
+            pieces = self.cut(places)
+        else:
+            assert self.cut_as is not None
+            pieces = self.cut_as(places, reading)
         # Threads belong to pieces here; those of BLAS would only be in their way.
         with (
             one_blas_thread(),
             closing(_folded_pieces(pieces, of, join, min(threads, self.readers))) as folded,
         ):
-            whole = joined_in_pairs(_reported(folded, self.weight, report), join)
-        return of_nothing(of, len(self.names)) if whole is None else whole
+            return joined_in_pairs(_reported(folded, self.weight, report), join)
+
+    @property
+    def can_code(self) -> bool:
+        """Whether the source can be read in another way than as numbers."""
+        return self.cut_as is not None
+
+    def tallied(self, kinds: Mapping[int, str], counting: Counting) -> Tally:
+        """Read the columns of some kinds, by their places, and return how often each of their levels occurs."""
+        places = list(kinds)
+        reading = Reading({to: kinds[at] for to, at in enumerate(places)}, counting)
+        tally = self.only(places).read_as(reading, _itself, counting.joined, self.threads)
+        return counting.nothing() if tally is None else tally
+
+    def coded(
+        self,
+        codings: Mapping[int, Coding],
+        levels: Mapping[int, tuple[str, ...]],
+        counts: Mapping[int, NDArray[np.int64]],
+        missing: Mapping[int, int],
+    ) -> Pieces:
+        """Return the same rows, some columns of which are read as codes of these levels."""
+        known = self.missing or (0,) * len(self.names)
+        return replace(
+            self,
+            words={at: words for at, words in self.words.items() if at not in codings},
+            levels={**self.levels, **levels},
+            level_counts={**self.level_counts, **counts},
+            codings={**self.codings, **codings},
+            missing=tuple(missing.get(at, count) for at, count in enumerate(known)),
+        )
 
 
 class File(ABC):
@@ -133,8 +205,8 @@ class File(ABC):
     words: Mapping[Hashable, Words] = {}
 
     @abstractmethod
-    def pieces(self, names: Sequence[Any]) -> Iterator[Piece]:
-        """Yield its rows, the columns in the order of the names."""
+    def pieces(self, names: Sequence[Any], reading: Reading | None = None) -> Iterator[Piece]:
+        """Yield its rows, the columns in the order of the names, as numbers or as ``reading`` makes them."""
 
     def readers(self) -> int:
         """Return how many threads may read it at the same time."""
@@ -143,6 +215,10 @@ class File(ABC):
     def nulls(self) -> dict[Hashable, int]:
         """Return how many missing values its columns have, where there are any and the file counts them."""
         return {}
+
+
+def _itself(block: Any) -> Any:
+    return block
 
 
 class _Stopped(Exception):

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from rfdag.errors import OptionError, keyword, listed
-from rfdag.input.categories import with_categories
+from rfdag.input.categories import with_categories, with_coded_columns
 from rfdag.input.checks import checked_names, usable
+from rfdag.input.coding import Codable
 from rfdag.input.columns import Column
 from rfdag.input.description import Description
 from rfdag.input.filtered import Filtered
@@ -150,8 +151,11 @@ def _without(rows: Table | Stream, places: list[int], form: Description, at_weig
 
 def _usable(rows: Table | Stream, form: Description, variables: int) -> Table | Stream:
     """Return rows whose columns are numbers or codes of categories; raise, with what they hold, if some are not."""
-    if isinstance(rows, Table) and (rows.words or form.categorical or form.ordinal):
-        rows = with_categories(rows, form, range(variables))
+    asked = bool(form.categorical or form.ordinal)
+    if isinstance(rows, Table):
+        return usable(with_categories(rows, form, range(variables)) if rows.words or asked else rows)
+    if rows.words or asked or (isinstance(rows, Codable) and rows.uncertain):
+        return usable(with_coded_columns(rows, form, range(variables)))
     return usable(rows)
 
 

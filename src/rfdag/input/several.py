@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from rfdag.errors import FileError, keyword, listed
+from rfdag.input.coding import shared_order
 from rfdag.input.columns import Account
 from rfdag.input.description import Description
 from rfdag.input.gathering import gathered
 from rfdag.input.table import Stream, Table
-from rfdag.input.words import Words
+from rfdag.input.words import FEW_WORDS, TEXT, Coded, Words
 
 
 def together(opened: Iterable[Table | Stream], called: Sequence[str], form: Description) -> Table:
@@ -22,13 +23,36 @@ def together(opened: Iterable[Table | Stream], called: Sequence[str], form: Desc
         return tables[0]
     names = shared_columns([table.names for table in tables], called, form)
     tables = [table.only([table.names.index(name) for name in names]) for table in tables]
-    words: dict[int, Words] = {}
-    for table in tables:
-        words |= {at: each._replace(coded=None) for at, each in table.words.items()}
+    words = {at: _words_together(at, tables) for at in range(len(names)) if any(at in each.words for each in tables)}
     left_out = dict.fromkeys(column for table in tables for column in table.account.left_out)
     remarks = dict.fromkeys(remark for table in tables for remark in table.account.remarks)
     values = np.concatenate([table.values for table in tables])
     return Table(values, names, words, account=Account(tuple(left_out), tuple(remarks)))
+
+
+def _words_together(at: int, tables: Sequence[Table]) -> Words:
+    """Return what a column holds in several tables, in some of which it is not numbers."""
+    every = [table.words[at] for table in tables if at in table.words]
+    known = next((words for words in every if words.kind != TEXT), every[0])
+    place: dict[str, int] = {}
+    codes = []
+    for table in tables:
+        words = table.words.get(at)
+        if words is None and np.isnan(table.values[:, at]).all():
+            codes.append(np.full(table.rows, -1))
+        elif words is None or words.coded is None:
+            return known._replace(coded=None)
+        else:
+            numbers = [place.setdefault(entry, len(place)) for entry in words.coded.entries]
+            codes.append(np.array([*numbers, -1])[words.coded.codes])
+    coded = Coded(np.concatenate(codes).astype(np.int64), tuple(place))
+    declared = [words.levels for words in every if words.levels is not None]
+    union = tuple(dict.fromkeys(level for levels in declared for level in levels))
+    return known._replace(
+        all_different=len(place) == len(coded.codes) > FEW_WORDS,
+        coded=coded,
+        levels=(shared_order(declared) or union) if len(declared) == len(every) else None,
+    )
 
 
 def shared_columns(every: Sequence[Sequence[Any]], called: Sequence[str], form: Description) -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ from rfdag.errors import FileError, OptionError, keyword, listed
 from rfdag.input import arrow
 from rfdag.input import dask as partitions
 from rfdag.input.arrays import read_npy, read_npz
+from rfdag.input.coding import Reading
 from rfdag.input.delimited import TextFile
 from rfdag.input.description import Description
 from rfdag.input.excel import ENDINGS as EXCEL
@@ -158,7 +159,7 @@ class DaskCollections:
 
     def open(self, source: Any, form: Description, threads: int) -> partitions.Partitions:
         """Return its partitions, not yet computed."""
-        return partitions.Partitions(source)
+        return partitions.Partitions(source, threads)
 
 
 class ArrowStreams:
@@ -261,7 +262,7 @@ class FilesInPieces:
         paths = files_of(source)
         if all(kind_of(path) in (*TEXT, *EXCEL, *ARRAYS) and not _is_large_text(path) for path in paths):
             return together([open_source(path, form, threads) for path in paths], list(map(str, paths)), form)
-        return _in_pieces(paths, form)
+        return _in_pieces(paths, form, threads)
 
 
 class SeveralFrames:
@@ -357,7 +358,7 @@ def _open_file(path: Path, form: Description) -> File:
         return arrow.ParquetFile(path) if kind in PARQUET else arrow.IpcFile(path)
 
 
-def _in_pieces(paths: list[Path], form: Description) -> Pieces:
+def _in_pieces(paths: list[Path], form: Description, threads: int) -> Pieces:
     """Return the rows of several files, one after the other, as one stream."""
     files = [_open_file(path, form) for path in paths]
     first = files[0]
@@ -368,9 +369,9 @@ def _in_pieces(paths: list[Path], form: Description) -> Pieces:
     for file in files:
         words |= file.words
 
-    def cut(places: Sequence[int]) -> Iterator[Piece]:
+    def cut(places: Sequence[int], reading: Reading | None = None) -> Iterator[Piece]:
         wanted = [names[at] for at in places]
-        return chain.from_iterable(file.pieces(wanted) for file in files)
+        return chain.from_iterable(file.pieces(wanted, reading) for file in files)
 
     return Pieces(
         names,
@@ -382,4 +383,6 @@ def _in_pieces(paths: list[Path], form: Description) -> Pieces:
         repeatable=True,
         words={at: words[name] for at, name in enumerate(names) if name in words},
         origin=str(first.path) if len(files) == 1 else "The table",
+        cut_as=cut,
+        threads=threads,
     )

@@ -37,7 +37,10 @@ class Stream(Protocol):
     words
         The columns that are not numbers, by their places, with what they hold.
     levels
-        The levels of the columns of categories, by their places; blocks hold their numbers, from 0 on.
+        The levels of the columns of categories, by their places; blocks hold their numbers, from 0 on, and NaN where
+        one is missing.
+    level_counts
+        How many rows have each level, of all that are read: rows that are left out later, and weights, do not count.
     weighted
         Whether blocks of rows have one more column than there are names: how often each row counts.
     account
@@ -60,6 +63,8 @@ class Stream(Protocol):
     def words(self) -> Mapping[int, Words]: ...  # noqa: D102
     @property
     def levels(self) -> Mapping[int, tuple[str, ...]]: ...  # noqa: D102
+    @property
+    def level_counts(self) -> Mapping[int, NDArray[np.int64]]: ...  # noqa: D102
     @property
     def weighted(self) -> bool: ...  # noqa: D102
     @property
@@ -134,6 +139,12 @@ class Table:
     def weighted(self) -> bool:
         """Whether rows count differently often."""
         return self.weights is not None
+
+    @property
+    def level_counts(self) -> Mapping[int, NDArray[np.int64]]:
+        """How many rows have each level of the columns of categories, by their places."""
+        known = {at: self.values[:, at][np.isfinite(self.values[:, at])].astype(np.int64) for at in self.levels}
+        return {at: np.bincount(codes, minlength=len(self.levels[at])) for at, codes in known.items()}
 
     @property
     def rows(self) -> int:

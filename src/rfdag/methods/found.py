@@ -91,6 +91,8 @@ class Found:
     proof: Proof | None = None
     rivals: tuple[Alternative, ...] = ()
     tests: dict[int, int] = field(default_factory=dict)
+    gains: NDArray[np.float64] | None = None
+    """By how much the score would be worse without each edge, where that does not follow from partial correlations."""
     evidence: MixedMoments | None = None
     """The evidence that was chosen, where there were several."""
 

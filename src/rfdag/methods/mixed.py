@@ -65,10 +65,9 @@ def found_in_mixed(method: Soft, evidence: MixedMoments, run: Run) -> Found:
     found = _searched(method, evidence.arranged(places), replace(run, constraints=constraints))
     found = found.arranged(places)
     score = family_score(evidence, **method.family_options(evidence))
-    fitted = evidence.regressions(found.dag)
-    regressions = fitted._replace(gains=gains_of(score, found.dag))
+    gains = gains_of(score, found.dag)
     warnings = (*evidence.notes, *evidence.warnings(), *found.warnings)
-    return method.concluded(replace(found, regressions=regressions, warnings=warnings), evidence, run)
+    return method.concluded(replace(found, gains=gains, warnings=warnings), evidence, run)
 
 
 def refuse_unserved(method: Soft, evidence: MixedMoments, run: Run) -> None:

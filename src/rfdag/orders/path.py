@@ -10,6 +10,9 @@ from rfdag.orders import tuning
 from rfdag.orders.scores import ScoredOrder
 from rfdag.runtime.deadline import OutOfTime
 
+DIGITS = 6
+"""Decimals of a criterion that are more than rounding."""
+
 
 @dataclass(frozen=True)
 class PathPoint:
@@ -53,7 +56,8 @@ def follow_path(
 def compare(orders: Mapping[float, ScoredOrder]) -> tuple[ScoredOrder, tuple[PathPoint, ...]]:
     """Return which of the orders by penalty to choose, and the points of the path, by ascending penalty."""
     criteria = {penalty: criterion(orders[penalty]) for penalty in sorted(orders)}
-    best = min(criteria, key=criteria.__getitem__)
+    # Of one graph at several penalties the criteria differ by rounding alone: the least penalty is chosen then.
+    best = min(criteria, key=lambda penalty: (round(criteria[penalty], DIGITS), penalty))
     return orders[best], tuple(
         PathPoint(penalty, orders[penalty].edges, orders[penalty].total, value, chosen=penalty == best)
         for penalty, value in criteria.items()

@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.eliminate.trace import Trace, Unrecorded
-from rfdag.errors import DataError, GraphError, Message, OptionError
+from rfdag.errors import Message
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.mixed import MixedMoments
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.regressions import Regressions
 from rfdag.exchange import exports
-from rfdag.graphs.dag import Graph, as_dag
-from rfdag.graphs.sparse import entries_at, freeze, full
+from rfdag.graphs.dag import Graph
+from rfdag.graphs.sparse import entries_at, freeze
 from rfdag.input.columns import Account, Column, in_words
 from rfdag.knowledge import Knowledge
 from rfdag.knowledge.compliance import Compliance, compliance, summed_up
@@ -30,8 +30,6 @@ from rfdag.methods.found import Found
 from rfdag.methods.method import Method
 from rfdag.methods.settings import Settings
 from rfdag.orders.exact import Proof
-from rfdag.orders.family_fits import gains_of, score_of
-from rfdag.orders.family_scores import FamilyScore, family_score
 from rfdag.orders.path import PathPoint
 from rfdag.orders.portfolio import Attempt
 from rfdag.orders.reversals import Alternative
@@ -46,6 +44,7 @@ from rfdag.result.ordering import MEANING, order_in_words
 from rfdag.result.plotting import Plotting
 from rfdag.result.pricing import price_in_words
 from rfdag.result.remarks import remarks
+from rfdag.result.scoring import Scoring
 from rfdag.runtime.notebook import ShownInNotebooks
 from rfdag.runtime.writing import write_text
 from rfdag.wording import count_of_tests, counted
@@ -59,7 +58,7 @@ SAVE_MOMENTS_UP_TO = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting):
+class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting, Scoring):
     """A causal order, the DAG it induces, and how they were found.
 
     Attributes
@@ -120,6 +119,9 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
     mixed
         The moments of variables that stand for several columns each, where there are categories or powers; `moments`
         is None then.
+    gains
+        By how much the score would be worse without each edge (row → column), for variables of several columns; None
+        where that follows from the partial correlations.
     reading
         How the input was understood and which rows were left out, as phrases; empty where there is nothing to say.
     """
@@ -147,6 +149,7 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
     columns: tuple[Column, ...] = field(default=(), repr=False)
     reading: tuple[str, ...] = field(default=(), repr=False)
     mixed: MixedMoments | None = field(default=None, repr=False)
+    gains: NDArray[np.float64] | None = field(default=None, repr=False)
     regressions: InitVar[Regressions | None] = None
 
     def __post_init__(self, regressions: Regressions | None) -> None:
@@ -191,6 +194,7 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
             rivals=found.rivals,
             tests=found.tests,
             columns=(*evidence.columns, *account.left_out),
+            gains=found.gains,
             regressions=found.regressions,
         )
 
@@ -240,51 +244,14 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
     @cached_property
     def _regressions(self) -> Regressions | None:
         if self.mixed is not None:
-            fitted = self.mixed.regressions(self.dag)._replace(gains=gains_of(self.family_score, self.dag))
+            fitted = self.mixed.regressions(self.dag)
         elif self.moments is not None:
             fitted = self.moments.regressions(self.dag)
         else:
             return None
         for array in fitted:
-            if array is not None:
-                freeze(array)
+            freeze(array)
         return fitted
-
-    @property
-    def can_rescore(self) -> bool:
-        """Whether other families of variables of several columns can be scored: counts are not kept in files."""
-        return self.mixed is not None and (self.mixed.counts is not None or self.score_name == "gaussian")
-
-    @cached_property
-    def score_name(self) -> str | None:
-        """The name of the score that judged variables of several columns; None where each is one column."""
-        if self.mixed is None:
-            return None
-        # Files keep no rows: what was counted then cannot be counted again.
-        return str(self.method.score_for(self.mixed, counted=self.mixed.counted))  # type: ignore[attr-defined]
-
-    @property
-    def judged_by(self) -> str | None:
-        """What judged variables of several columns, in words; None where each is one column."""
-        if self.mixed is None:
-            return None
-        words = {
-            "gaussian": "the degenerate Gaussian BIC of categories as indicators",
-            "multinomial": "the multinomial BIC of counts",
-            "bdeu": f"BDeu, counts with a prior that is worth {getattr(self.method, 'sample_size', 1.0):g} rows",
-        }[str(self.score_name)]
-        degree = max(self.mixed.expansion.widths[~self.mixed.categorical].tolist(), default=1)
-        if degree == 1:
-            return words if self.mixed.categorical.any() else "the Gaussian BIC"
-        powers = f"powers of numbers up to {degree}"
-        return f"{words}, and {powers}" if self.mixed.categorical.any() else f"the Gaussian BIC, with {powers}"
-
-    @cached_property
-    def family_score(self) -> FamilyScore:
-        """The score that judged variables of several columns."""
-        assert self.mixed is not None
-        options = self.method.family_options(self.mixed)  # type: ignore[attr-defined]
-        return family_score(self.mixed, **(options | {"gamma": self.gamma}))
 
     @property
     def coefficients(self) -> NDArray[np.float64] | None:
@@ -300,48 +267,9 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
         return None if self._regressions is None else self._regressions.partial_correlations
 
     @property
-    def gains(self) -> NDArray[np.float64] | None:
-        """By how much the score would be worse without each edge, if that does not follow from partial correlations."""
-        return None if self._regressions is None else self._regressions.gains
-
-    @property
     def residual_variances(self) -> NDArray[np.float64] | None:
         """Variance of each variable given its parents; None for oracles and sparse estimates."""
         return None if self._regressions is None else self._regressions.variances
-
-    @property
-    def penalty(self) -> float:
-        """The penalty λ of the BIC, the price of an edge in units of ln n: as given, or as chosen from several."""
-        return next((point.penalty for point in self.path if point.chosen), self.method.price)
-
-    def score_of(self, dag: Any) -> float:
-        """Return the BIC of another DAG over the same variables, on the same data and at the same price of an edge.
-
-        Examples
-        --------
-        >>> import rfdag
-        >>> result = rfdag.learn(rfdag.datasets.sachs_path())
-        >>> bool(abs(result.score_of(result.dag) - result.score) < 1e-6)
-        True
-        >>> bool(result.score_of(rfdag.datasets.sachs_truth()) > result.score)
-        True
-        """
-        if self.can_rescore:
-            graph = as_dag(full(dag))
-            if graph.shape != self.dag.shape:
-                raise GraphError(f"The DAG has {graph.shape[0]} variables, and the result {len(self.names)}.")
-            return score_of(self.family_score, graph)
-        if self.moments is None or self.n_samples is None:
-            raise OptionError("A BIC needs the moments of the data; this result was learnt or saved without them.")
-        graph = as_dag(full(dag))
-        if graph.shape != self.dag.shape:
-            raise GraphError(f"The DAG has {graph.shape[0]} variables, and the result {len(self.names)}.")
-        most = int(graph.sum(axis=0).max(initial=0))
-        if most > self.n_samples - 2:
-            raise DataError(f"A variable of this DAG has {most} parents, too many for {self.n_samples} rows.")
-        shares = self.moments.regressions(graph).variances / self.moments.variances
-        price = price_of_edge(self.n_samples, len(self.names), self.penalty, self.gamma)
-        return float(self.n_samples * np.log(shares).sum() + price * graph.sum())
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
@@ -358,8 +286,8 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
         if self._regressions is not None and self._regressions.partial_correlations is not None:
             correlations = entries_at(self._regressions.partial_correlations, sources, targets)
             partial = correlations.tolist()
-            if self._regressions.gains is not None:
-                gains = entries_at(self._regressions.gains, sources, targets).tolist()
+            if self.gains is not None:
+                gains = entries_at(self.gains, sources, targets).tolist()
             elif self.n_samples is not None:
                 price = price_of_edge(self.n_samples, len(self.names), self.penalty, self.gamma)
                 gains = (-self.n_samples * np.log1p(-np.minimum(correlations**2, 1 - 1e-15)) - price).tolist()

@@ -159,7 +159,6 @@ def decode(content: dict[str, Any]) -> Result:
             at_edges(np.array(content["coefficients"], np.float64)),
             np.array(content["residual_variances"], np.float64),
             None if partial is None else at_edges(np.array(partial, np.float64)),  # type: ignore[arg-type]
-            None if content.get("gains") is None else at_edges(np.array(content["gains"], np.float64)),
         )
     return Result(
         names=names,
@@ -181,6 +180,7 @@ def decode(content: dict[str, Any]) -> Result:
         columns=tuple(_decode_column(column) for column in content.get("columns", ())),
         reading=tuple(content.get("reading", ())),
         means=None if content["means"] is None else np.array(content["means"], np.float64),
+        gains=None if content.get("gains") is None else at_edges(np.array(content["gains"], np.float64)),
         mixed=decode_mixed(content.get("mixed"), names),
         knowledge=None if known is None else from_parts(known),
         estimator=None if used is None else UsedEstimator(**used),

@@ -1,0 +1,110 @@
+"""What judged a result, and what it says of other DAGs, as attributes of the result."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rfdag.errors import DataError, GraphError, OptionError
+from rfdag.graphs.dag import Graph, as_dag
+from rfdag.graphs.sparse import full
+from rfdag.methods.soft import Soft
+from rfdag.orders.family_fits import score_of
+from rfdag.orders.family_scores import FamilyScore, family_score
+from rfdag.orders.scores import price_of_edge
+
+if TYPE_CHECKING:
+    from rfdag.evidence.mixed import MixedMoments
+    from rfdag.evidence.moments import Moments
+    from rfdag.methods.method import Method
+    from rfdag.orders.path import PathPoint
+
+
+class Scoring:
+    """The score of a result, and what it says of other DAGs."""
+
+    if TYPE_CHECKING:
+        names: tuple[Any, ...]
+        dag: Graph
+        moments: Moments | None
+        mixed: MixedMoments | None
+        n_samples: int | None
+        gamma: float
+        path: tuple[PathPoint, ...]
+
+        @property
+        def method(self) -> Method:
+            """The method that found it."""
+
+    @property
+    def penalty(self) -> float:
+        """The penalty λ of the BIC, the price of an edge in units of ln n: as given, or as chosen from several."""
+        return next((point.penalty for point in self.path if point.chosen), self.method.price)
+
+    def score_of(self, dag: Any) -> float:
+        """Return the BIC of another DAG over the same variables, on the same data and at the same price of an edge.
+
+        Examples
+        --------
+        >>> import rfdag
+        >>> result = rfdag.learn(rfdag.datasets.sachs_path())
+        >>> bool(abs(result.score_of(result.dag) - result.score) < 1e-6)
+        True
+        >>> bool(result.score_of(rfdag.datasets.sachs_truth()) > result.score)
+        True
+        """
+        if not self.can_rescore and (self.moments is None or self.n_samples is None):
+            raise OptionError("A BIC needs the moments of the data; this result was learnt or saved without them.")
+        graph = as_dag(full(dag))
+        if graph.shape != self.dag.shape:
+            raise GraphError(f"The DAG has {graph.shape[0]} variables, and the result {len(self.names)}.")
+        if self.can_rescore:
+            return score_of(self.family_score, graph)
+        assert self.moments is not None
+        assert self.n_samples is not None
+        most = int(graph.sum(axis=0).max(initial=0))
+        if most > self.n_samples - 2:
+            raise DataError(f"A variable of this DAG has {most} parents, too many for {self.n_samples} rows.")
+        shares = self.moments.regressions(graph).variances / self.moments.variances
+        price = price_of_edge(self.n_samples, len(self.names), self.penalty, self.gamma)
+        return float(self.n_samples * np.log(shares).sum() + price * graph.sum())
+
+    @property
+    def can_rescore(self) -> bool:
+        """Whether other families of variables of several columns can be scored: counts are not kept in files."""
+        return self.mixed is not None and (self.mixed.counts is not None or self.score_name == "gaussian")
+
+    @cached_property
+    def score_name(self) -> str | None:
+        """The name of the score that judged variables of several columns; None where each is one column."""
+        if self.mixed is None:
+            return None
+        assert isinstance(self.method, Soft)
+        # Files keep no rows: what was counted then cannot be counted again.
+        return self.method.score_for(self.mixed, counted=self.mixed.counted)
+
+    @property
+    def judged_by(self) -> str | None:
+        """What judged variables of several columns, in words; None where each is one column."""
+        if self.mixed is None:
+            return None
+        words = {
+            "gaussian": "the degenerate Gaussian BIC of categories as indicators",
+            "multinomial": "the multinomial BIC of counts",
+            "bdeu": f"BDeu, counts with a prior that is worth {getattr(self.method, 'sample_size', 1.0):g} rows",
+        }[str(self.score_name)]
+        degree = max(self.mixed.expansion.widths[~self.mixed.categorical].tolist(), default=1)
+        if degree == 1:
+            return words if self.mixed.categorical.any() else "the Gaussian BIC"
+        powers = f"powers of numbers up to {degree}"
+        return f"{words}, and {powers}" if self.mixed.categorical.any() else f"the Gaussian BIC, with {powers}"
+
+    @cached_property
+    def family_score(self) -> FamilyScore:
+        """The score that judged variables of several columns."""
+        assert self.mixed is not None
+        assert isinstance(self.method, Soft)
+        options = self.method.family_options(self.mixed)
+        return family_score(self.mixed, **(options | {"gamma": self.gamma}))
