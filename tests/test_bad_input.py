@@ -10,7 +10,16 @@ import pytest
 from scipy import sparse
 
 import rfdag
-from rfdag.errors import DataError, FileError, GraphError, MatrixError, NumericalWarning, OptionError, RfdagError
+from rfdag.errors import (
+    DataError,
+    DataWarning,
+    FileError,
+    GraphError,
+    MatrixError,
+    NumericalWarning,
+    OptionError,
+    RfdagError,
+)
 from rfdag.input import files
 from rfdag.input.reading import as_table
 from rfdag.runtime import writing
@@ -46,7 +55,8 @@ def test_errors_are_value_errors():
         (np.ones(5), ["shape \\(5,\\)", "one column per variable", "reshape"]),
         (np.ones((2, 2, 2)), ["shape \\(2, 2, 2\\)"]),
         ([[1, 2], [3]], ["different lengths"]),
-        (np.array([["a", 1], ["b", 2]], dtype=object), ["not numbers: column 0", "encode"]),
+        (np.array([["a", 1], ["b", 2], ["c", 2]], dtype=object), ["not numbers: column 0 .text, all different"]),
+        (np.array([["a", 1], ["b", 2]], dtype=object), ["2 rows and 2 columns", "at least 3"]),
         (np.ones((3, 2)) * 1j, ["Complex data not supported"]),
         (sparse.eye_array(4), ["sparse", "toarray"]),
     ],
@@ -66,9 +76,31 @@ def test_fewer_rows_than_needed(rows):
 
 def test_missing_and_infinite(frame):
     frame.loc[[3, 7], "income"] = np.nan
+    with pytest.warns(DataWarning, match=r"^Values are missing: 4 % of 'income'\. .*count as 49 \(of 50\)"):
+        found = rfdag.learn(frame)
+    assert [column.missing for column in found.columns] == [0, 2, 0, 0]
     frame.loc[9, "weight"] = np.inf
-    with refuses(DataError, r"Column 'income' has 2 missing values \(NaN\)\.", "'weight' has infinite values", "Drop"):
+    with refuses(DataError, r"^Column 'weight' has infinite values \(inf\)\. Drop these rows with missing='drop'"):
         rfdag.learn(frame)
+    with refuses(DataError, r"Column 'income' has 2 missing values \(NaN\)\.", "'weight' has infinite values", "Drop"):
+        rfdag.learn(frame, missing="error")
+    assert rfdag.learn(frame, missing="drop").n_samples == 47
+
+
+def test_columns_with_hardly_any_values(frame):
+    frame["income"] = np.nan
+    with refuses(DataError, r"^Column 'income' has no values: all 50 are missing. Leave it out with drop=\['income'\]"):
+        rfdag.learn(frame)
+    frame.loc[4, "income"] = 1.5
+    with refuses(DataError, "constant: 'income'", "awkward='keep-one'"):
+        rfdag.learn(frame)
+    frame["income"] = np.where(np.arange(50) < 25, frame["age"] ** 2, np.nan)
+    frame.loc[:16, "height"] = np.nan
+    with refuses(DataError, "'income' and 'height' are known together in 8 rows", "at least 10", "drop=.'income'"):
+        rfdag.learn(frame)
+    frame.loc[15:16, "height"] = [0.5, 0.25]
+    with pytest.warns(DataWarning, match="50 % of 'income', 30 % of 'height'"):
+        assert rfdag.learn(frame, missing="pairwise").names == tuple(frame)
 
 
 @pytest.mark.parametrize("value", [0.0, 7.5, -1e12, 1e-300])
@@ -103,15 +135,67 @@ def test_nearly_dependent_columns_warn(frame):
 
 
 def test_columns_that_are_not_numbers(frame):
-    frame["town"] = "x"
+    frame["patient"] = [f"P{at}" for at in range(len(frame))]
     frame["born"] = pd.Timestamp("2020-01-01")
     for table in (frame, pl.from_pandas(frame)):
-        with refuses(DataError, r"'town' \(text: 'x'\), 'born' \(dates: '2020-01-01", "drop=", "Dates can", "encoded"):
+        with refuses(
+            DataError, r"'patient' \(text, all different\), 'born' \(dates: '2020-01-01", "drop=", "Dates can"
+        ):
             rfdag.learn(table)
     with pytest.raises(DataError, match=r"days since the first\.$"):
-        rfdag.learn(frame.drop(columns="town"))
-    with pytest.raises(DataError, match=r"'town' \(text: 'x'\). Pass drop=\['town'\]"):
+        rfdag.learn(frame.drop(columns="patient"))
+    with pytest.raises(DataError, match=r"'patient' \(text, all different\). Pass drop=\['patient'\]"):
         rfdag.learn(frame.drop(columns="born"))
+
+
+def test_columns_of_text_are_categories(frame):
+    frame["town"] = ["rome", "oslo", "bern", "rome", "oslo"] * 10
+    frame["smokes"] = [True, False] * 25
+    for table in (frame, pl.from_pandas(frame), frame.assign(town=frame["town"].astype("category"))):
+        found = rfdag.learn(table)
+        town, smokes = found.columns[-2:]
+        assert (town.taken_for, town.remarks) == ("categories", ("3 levels: bern, oslo, rome",))
+        assert (smokes.taken_for, smokes.remarks) == ("categories", ("2 levels: False, True",))
+        assert found.mixed.expansion.parts[4].counts.tolist() == [10, 20, 20]
+    constant = frame.assign(town="rome")
+    for table in (constant, pl.from_pandas(constant), constant.assign(kind=frame["town"])):
+        with refuses(DataError, "constant: 'town'", "awkward='keep-one'"):
+            rfdag.learn(table)
+    with refuses(DataError, r"^Column 'town' has no values: all 50 are missing. Leave it out with drop=\['town'\]"):
+        rfdag.learn(frame.assign(town=pd.Series([None, "NA", np.nan, " ", "n/a"] * 10)))
+
+
+def test_columns_of_too_many_or_mixed_levels(frame):
+    frame["town"] = [f"town {at}" for at in range(25)] * 2
+    assert rfdag.learn(frame).columns[-1].remarks == ("25 levels: town 0, town 1, town 10, town 11, …",)
+    many = pd.concat([frame, frame.assign(age=frame["age"] + 9)]).assign(town=[f"town {at}" for at in range(50)] * 2)
+    assert rfdag.learn(many).columns[-1].remarks[0].startswith("50 levels")
+    many.iloc[0, -1] = "a 51st"
+    with refuses(DataError, "'town' is text with more than 50 levels .'a 51st', 'town 0', 'town 1', …", "drop=.'town'"):
+        rfdag.learn(many)
+    with refuses(DataError, "'age' has .*different numbers", "Take it out of categorical"):
+        rfdag.learn(many, categorical=["age"])
+    frame["town"] = ["rome", 1, 2, 3, 2] * 10
+    with refuses(DataError, "'town' .numbers, but 'rome' in row 0", "drop=.'town'"):
+        rfdag.learn(frame)
+    assert rfdag.learn(frame, categorical=["town"]).columns[-1].remarks == ("4 levels: 1, 2, 3, rome",)
+
+
+def test_options_of_columns_that_do_not_fit(frame):
+    frame["size"] = ["S", "L", "M", "S", "M"] * 10
+    with refuses(OptionError, r"categorical names 'siz' .nearest: 'size'", "has no such column"):
+        rfdag.learn(frame, categorical=["siz"])
+    with refuses(OptionError, "categorical and ordinal both name 'size'"):
+        rfdag.learn(frame, categorical=["size"], ordinal=["size"])
+    with refuses(
+        OptionError, "'size' holds text whose order is not known: 'L', 'M', 'S'", "ordinal=.'size: L < M < S'."
+    ):
+        rfdag.learn(frame, ordinal=["size"])
+    with refuses(OptionError, "the column has 'M' besides. Name all of them"):
+        rfdag.learn(frame, ordinal=["size: S < L"])
+    found = rfdag.learn(frame, ordinal=["size: S < M < L"])
+    assert found.means[4] == pytest.approx(1.8)
+    assert found.mixed is None
 
 
 def test_duplicate_names(rows, tmp_path):
@@ -142,14 +226,12 @@ def test_number_of_names(rows):
         (
             "a,b,c,d\n1,x,2,5\n3,y,z,6\n",
             DataError,
-            ["'b' .text: 'x', 'y'.", "'c' .numbers, but 'z' in line 3", "encoded"],
+            ["a column that is not numbers: 'c' .numbers, but 'z' in line 3", "na_values=.'z'.", "drop=.'c'."],
         ),
-        ("a,b\n1,\n2,NA\n3,4\n", DataError, ["Column 'b' has 2 missing values", "missing='drop', or fill"]),
-        (
-            "a,b,c\n1,,2\n2,NA,5\n3,4,1\n",
-            DataError,
-            ["Column 'b' has 2 missing values", "missing='drop'", "drop=.'b'."],
-        ),
+        ("a,b\n1,\n2,NA\n3,4\n", DataError, ["constant: 'b'", "add columns that vary"]),
+        ("a,b,c\n1,,2\n2,NA,5\n3,4,1\n", DataError, ["constant: 'b'", "awkward='keep-one'"]),
+        ("a,b,c\n1,,2\n2,NA,5\n3,,1\n", DataError, ["Column 'b' has no values", "all 3 are missing", "drop=.'b'."]),
+        ("a,b\n1,\n2,NA\n3,\n", DataError, ["Column 'b' has no values: all 3 are missing.$"]),
         (",a,b\n0.5,1,2\n1.5,3,1\n", DataError, ["no name to column 1", "index=False"]),
         ("1990,2000\n1.5,2.5\n2,1\n", DataError, ["only numbers", "header=True", "header=False"]),
         ("# by me\n# and you\n", DataError, ["nothing but lines"]),
@@ -362,8 +444,11 @@ def test_options(rows, options, words):
 
 
 def test_masked_values_are_missing(rows):
+    masked = np.ma.masked_greater(rows, rows[:, 0].max() - 1e-9)
+    with pytest.warns(DataWarning, match="4 % of column 3, 2 % of column 0, 2 % of column 2"):
+        assert [column.missing for column in rfdag.learn(masked).columns] == [1, 0, 1, 2]
     with refuses(DataError, "missing values", "0"):
-        rfdag.learn(np.ma.masked_greater(rows, rows[:, 0].max() - 1e-9))
+        rfdag.learn(masked, missing="error")
 
 
 def test_labels_of_rows_must_fit_the_columns():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -207,7 +207,7 @@ def _codes_of_text(words: Words, name: Hashable, marks: set[str], *, ordered: bo
     return values[codes], every
 
 
-def _codes_of_numbers(values: NDArray, name: Hashable, marks: set[str]) -> tuple[Floats, tuple[str, ...]]:
+def _codes_of_numbers(values: NDArray[Any], name: Hashable, marks: set[str]) -> tuple[Floats, tuple[str, ...]]:
     """Return the codes of a column of numbers that the user calls categories, and the numbers as levels."""
     column = np.array(values, np.float64)
     if np.isinf(column).any():
@@ -226,7 +226,7 @@ def _codes_of_numbers(values: NDArray, name: Hashable, marks: set[str]) -> tuple
 
 
 def _ranked(
-    codes: NDArray, every: tuple[str, ...], order: tuple[str, ...], name: Hashable, *, declared: bool = False
+    codes: NDArray[Any], every: tuple[str, ...], order: tuple[str, ...], name: Hashable, *, declared: bool = False
 ) -> Floats:
     """Return the places 1, 2, … of the levels of an ordinal column in their order."""
     if not order:

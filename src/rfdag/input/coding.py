@@ -1,9 +1,10 @@
-"""Columns of categories in rows that are read in pieces: their levels are counted first, then they are read as codes."""
+"""Columns of categories in rows that are read in pieces: levels are counted first, then they are read as codes."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -97,7 +98,8 @@ class Absences(NamedTuple):
         return None if missing else entry.strip()
 
 
-class Coder(NamedTuple):
+@dataclass(frozen=True)
+class Coder:
     """Writes the numbers of levels into a block: of all columns that have a coding, by their places."""
 
     names: tuple[Hashable, ...]
@@ -119,7 +121,8 @@ class Tally(NamedTuple):
     numbers: frozenset[int]
 
 
-class Counting(NamedTuple):
+@dataclass(frozen=True)
+class Counting:
     """Counts the levels of columns, and raises once a column has too many for categories."""
 
     names: tuple[Hashable, ...]
@@ -187,8 +190,10 @@ class Codable(ABC):
         Places of columns of which only their rows show whether they hold numbers or text.
     """
 
+    names: tuple[Hashable, ...]
+    words: Mapping[int, Words]
     codings: Mapping[int, Coding]
-    uncertain: frozenset[int]
+    uncertain: frozenset[int] = frozenset()
 
     @property
     @abstractmethod

@@ -6,15 +6,29 @@ import sys
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import copy
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rfdag.errors import DataError, RfdagError, listed
 from rfdag.input.checks import usable
+from rfdag.input.coding import (
+    NAMED,
+    OBJECTS,
+    Codable,
+    Coder,
+    Coding,
+    Counting,
+    Encoded,
+    Reading,
+    Tally,
+    encoded_numbers,
+)
 from rfdag.input.columns import Account
 from rfdag.input.frames import from_array, from_frame, is_frame
-from rfdag.input.table import Floats, Folded
+from rfdag.input.table import Floats, Folded, Table
 from rfdag.input.words import TEXT, Words
 
 RETRIES = 2
@@ -32,7 +46,7 @@ def is_collection(source: object) -> bool:
     return type(source).__module__.partition(".")[0] == "dask" and hasattr(source, "dask")
 
 
-class Partitions:
+class Partitions(Codable):
     """A Dask DataFrame or Array, computed on the client in use or else by Dask's own threads.
 
     It is a `rfdag.input.table.Stream`.
@@ -49,8 +63,12 @@ class Partitions:
         Always false.
     repeatable
         Always true.
-    words, account, origin
+    words, levels, level_counts, account, origin
         See `rfdag.input.table.Stream`.
+    codings
+        How the columns that hold codes, or places in an order, are read.
+    uncertain
+        Places of the columns of objects: their partitions show whether they hold numbers or text.
     """
 
     rows: int | None = None
@@ -61,11 +79,16 @@ class Partitions:
     account: Account = Account()
     origin: str = "The Dask collection"
 
-    def __init__(self, collection: Any) -> None:
+    def __init__(self, collection: Any, threads: int = 1) -> None:
         kind = type(collection).__name__
         self.words: Mapping[int, Words] = {}
+        self.levels: Mapping[int, tuple[str, ...]] = {}
+        self.level_counts: Mapping[int, NDArray[np.int64]] = {}
+        self.codings: Mapping[int, Coding] = {}
+        self._threads = threads
         if hasattr(collection, "dtypes") and collection.ndim == 2:
             self.words = _words_in(collection.dtypes)
+            self.uncertain = frozenset(at for at, each in enumerate(collection.dtypes) if each == np.dtype(object))
             self.names: tuple[Hashable, ...] = tuple(collection.columns)
             self._columns: tuple[Hashable, ...] | None = self.names
             self._collection = collection
@@ -91,6 +114,11 @@ class Partitions:
         some = copy(self)
         some.names = tuple(self.names[at] for at in places)
         some.words = {to: self.words[at] for to, at in enumerate(places) if at in self.words}
+        some.levels = {to: self.levels[at] for to, at in enumerate(places) if at in self.levels}
+        some.level_counts = {to: self.level_counts[at] for to, at in enumerate(places) if at in self.level_counts}
+        some.codings = {to: self.codings[at] for to, at in enumerate(places) if at in self.codings}
+        some.missing = tuple(self.missing[at] for at in places) if self.missing else ()
+        some.uncertain = frozenset(to for to, at in enumerate(places) if at in self.uncertain)
         if self._columns is None:
             some._collection = self._collection[:, list(places)]
         else:
@@ -115,33 +143,84 @@ class Partitions:
 
         See `rfdag.input.table.Stream.fold`.
         """
+        kinds = {at: coding.kind for at, coding in self.codings.items()}
+        reading = Reading(kinds, Coder(self.names, self.codings)) if self.codings else None
+        read = partial(_folded, columns=self._columns, reading=reading, join=join)
+        return self._computed(read, of, join, threads, report)
+
+    @property
+    def can_code(self) -> bool:
+        """Always true."""
+        return True
+
+    def tallied(self, kinds: Mapping[int, str], counting: Counting) -> Tally:
+        """Read the columns of some kinds, by their places, and return how often each of their levels occurs."""
+        places = list(kinds)
+        some = self.only(places)
+        reading = Reading({to: kinds[at] for to, at in enumerate(places)}, counting)
+        read = partial(_tallied, columns=some._columns, reading=reading)
+        tally: Tally = some._computed(read, None, counting.joined, self._threads, lambda share: None)
+        return tally
+
+    def coded(
+        self,
+        codings: Mapping[int, Coding],
+        levels: Mapping[int, tuple[str, ...]],
+        counts: Mapping[int, NDArray[np.int64]],
+        missing: Mapping[int, int],
+    ) -> Partitions:
+        """Return the same rows, some columns of which are read as codes of these levels."""
+        coded = copy(self)
+        coded.words = {at: words for at, words in self.words.items() if at not in codings}
+        coded.levels = {**self.levels, **levels}
+        coded.level_counts = {**self.level_counts, **counts}
+        coded.codings = {**self.codings, **codings}
+        known = self.missing or (0,) * len(self.names)
+        coded.missing = tuple(missing.get(at, count) for at, count in enumerate(known))
+        return coded
+
+    def _computed(
+        self,
+        read: Callable[..., Any],
+        of: Any,
+        join: Callable[[Any, Any], Any],
+        threads: int,
+        report: Callable[[float], None],
+    ) -> Any:
+        """Return what ``read`` makes of all partitions, given ``of``, and ``join`` of neighbours."""
         from dask import delayed
 
         parts = np.ravel(np.asarray(self._collection.to_delayed(), dtype=object)).tolist()
-        folded, joined = delayed(_folded, pure=True), delayed(join, pure=True)
+        folded, joined = delayed(read, pure=True), delayed(join, pure=True)
         # One node for all: what is folded with may hold megabytes, and would otherwise go along with every partition.
         shared = delayed(of, pure=True)
-        leaves = [folded(part, self._columns, at, shared, join) for at, part in enumerate(parts)]
+        leaves = [folded(part, at, shared) for at, part in enumerate(parts)]
         level = leaves
         while len(level) > 1:
             pairs = [joined(*level[at : at + 2]) for at in range(0, len(level) - 1, 2)]
             level = pairs + level[2 * len(pairs) :]
         client = _client()
         if client is None:
-            return _by_threads(level[0], threads, report)  # type: ignore[no-any-return]
-        return _by_cluster(client, leaves, level[0], report)  # type: ignore[no-any-return]
+            return _by_threads(level[0], threads, report)
+        return _by_cluster(client, leaves, level[0], report)
 
 
 def _words_in(kinds: Any) -> dict[int, Words]:
     """Return the columns that are not numbers, by their places."""
-    from pandas.api.types import is_numeric_dtype, is_string_dtype
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_string_dtype
 
     # Whether an object is a number is known only where its partition is.
     return {
-        at: Words(TEXT if is_string_dtype(kind) else str(kind))
+        at: Words(TEXT if is_string_dtype(kind) or is_bool_dtype(kind) or _is_category(kind) else str(kind))
         for at, kind in enumerate(kinds)
-        if not (is_numeric_dtype(kind) or kind == np.dtype(object))
+        if is_bool_dtype(kind) or not (is_numeric_dtype(kind) or kind == np.dtype(object))
     }
+
+
+def _is_category(kind: Any) -> bool:
+    from pandas import CategoricalDtype
+
+    return isinstance(kind, CategoricalDtype)
 
 
 def _shape_of(collection: Any) -> str:
@@ -150,22 +229,59 @@ def _shape_of(collection: Any) -> str:
 
 def _folded(
     part: Any,
-    columns: tuple[Hashable, ...] | None,
     at: int,
     of: Callable[[Floats], Folded],
+    columns: tuple[Hashable, ...] | None,
+    reading: Reading | None,
     join: Callable[[Folded, Folded], Folded],
 ) -> Folded:
     """Return what the rows of one partition fold to; runs on a worker."""
     from threadpoolctl import threadpool_limits
 
-    table = usable(from_frame(part) if is_frame(part) else from_array(part))
+    table, encoded = _read(part, at, columns, reading)
+    if reading is not None:
+        table = table._replace(values=reading.of(np.array(table.values, np.float64), encoded))
+    with threadpool_limits(1, user_api="blas"):
+        return table.fold(of, join)
+
+
+def _tallied(part: Any, at: int, of: None, columns: tuple[Hashable, ...] | None, reading: Reading) -> Tally:
+    """Return how often each level occurs in one partition; runs on a worker."""
+    table, encoded = _read(part, at, columns, reading)
+    tally: Tally = reading.of(np.empty((table.rows, 0)), encoded)
+    return tally
+
+
+def _read(
+    part: Any, at: int, columns: tuple[Hashable, ...] | None, reading: Reading | None
+) -> tuple[Table, dict[int, Encoded]]:
+    """Return the rows of one partition, and those of its columns encoded that are read so."""
+    table = from_frame(part) if is_frame(part) else from_array(part)
+    encoded: dict[int, Encoded] = {}
+    for place, kind in reading.kinds.items() if reading is not None else ():
+        if place < len(table.names):
+            found = _encoded(table, place, kind)
+            if found is not None:
+                encoded[place] = found
+    usable(table._replace(words={place: each for place, each in table.words.items() if place not in encoded}))
     if columns is not None and table.names != columns:
         raise DataError(
             f"Partition {at} of the Dask collection has the columns {listed(table.names)}, not {listed(columns)}; give "
             "all partitions the same columns in the same order."
         )
-    with threadpool_limits(1, user_api="blas"):
-        return table.fold(of, join)
+    return table._replace(words={}), encoded
+
+
+def _encoded(table: Table, at: int, kind: str) -> Encoded | None:
+    """Return a column of a partition as its different entries; None where it is neither of text nor of numbers."""
+    words = table.words.get(at)
+    if words is not None:
+        if words.coded is None or (words.kind != TEXT and kind != NAMED):
+            return None
+        return Encoded(*words.coded, declared=words.levels is not None, order=words.levels)
+    if kind == OBJECTS:
+        return Encoded(np.full(table.rows, -1, np.int64), (), numbers=True)
+    return encoded_numbers(table.values[:, at], table.names[at])
 
 
 def _client() -> Any:

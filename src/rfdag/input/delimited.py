@@ -82,22 +82,21 @@ class TextFile(File):
             if len(cells) == self._cells
         ]
         words: dict[Hashable, Words] = {}
-        for name, cells in zip(
-            ("", *self.names) if self._offset else self.names, zip(*(c for _, c in rows)), strict=False
-        ):
+        for at, name in enumerate(self.names, self._offset):
+            cells = [line[at] for _, line in rows]
             column = self._dialect.spelling.column(cells, [place for place, _ in rows])
             if isinstance(column, Words):
                 words[name] = column._replace(coded=None)
         return words
 
-    def pieces(self, names: Sequence[object], reading: Reading | None = None) -> Iterator[Piece]:
+    def pieces(self, names: Sequence[object], how: Reading | None = None) -> Iterator[Piece]:
         """Yield one piece for every block of lines."""
         place = {name: at for at, name in enumerate(self.names)}
         places = [place[name] + self._offset for name in names]
         with reading(self.path):
             for before, text in self._blocks():
                 # Compressed files are weighed as they are stored; what they become shows only when it is read.
-                yield Piece(self._parser(text, before, places, reading), 0.0 if is_packed(self.path) else len(text))
+                yield Piece(self._parser(text, before, places, how), 0.0 if is_packed(self.path) else len(text))
 
     def _blocks(self) -> Iterator[tuple[int, bytes]]:
         """Yield blocks of whole lines, each with the number of lines before it."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import DataError, GraphError, keyword, listed
+from rfdag.input.categories import sorting_key
 from rfdag.input.checks import check_duplicates
 from rfdag.input.table import Stream, Table
 from rfdag.input.words import DATES, FEW_WORDS, MIXED, TEXT, Coded, Words
@@ -118,8 +119,7 @@ def _words_in(column: nw.Series[Any]) -> Words:
     elif kind in ("Date", "Datetime", "Time", "Duration"):
         kind = DATES
     codes, entries = _coded(column)
-    levels = tuple(map(str, column.cat.get_categories().to_list())) if declared else None
-    words = _words_among(codes, entries, kind)._replace(levels=levels)
+    words = _words_among(codes, entries, kind)._replace(levels=_levels_of(column, entries) if declared else None)
     if kind != TEXT or not any(map(_is_number, entries)):
         return words
     number = np.array([_is_number(entry) for entry in entries])
@@ -127,6 +127,14 @@ def _words_in(column: nw.Series[Any]) -> Words:
     row = int(np.flatnonzero((codes >= 0) & ~number[codes])[0])
     shown = tuple(text[:FEW_WORDS])
     return words._replace(kind=MIXED, examples=shown, place=f"row {row}", others=len(text) - len(shown))
+
+
+def _levels_of(column: nw.Series[Any], entries: Sequence[Any]) -> tuple[str, ...]:
+    """Return the levels that a category type declares, in its order; without an order in polars, sorted."""
+    if nw.dependencies.is_polars_series(column.to_native()) and column.dtype == nw.Categorical:
+        # polars keeps the categories of all columns together, in the order in which a program meets them.
+        return tuple(sorted(map(str, entries), key=sorting_key))
+    return tuple(map(str, column.cat.get_categories().to_list()))
 
 
 def _coded(column: nw.Series[Any]) -> tuple[NDArray[np.int64], list[Any]]:
@@ -137,10 +145,12 @@ def _coded(column: nw.Series[Any]) -> tuple[NDArray[np.int64], list[Any]]:
 
         codes, different = pandas.factorize(native)
         return np.asarray(codes, np.int64), list(different)
-    if nw.dependencies.is_polars_series(native) and str(column.dtype).partition("(")[0] in ("String", "Enum"):
-        encoded = native.cast(nw.dependencies.get_polars().Categorical)
-        different = encoded.cat.get_categories().to_list()
-        return encoded.to_physical().cast(int).fill_null(-1).to_numpy().astype(np.int64), different
+    if nw.dependencies.is_polars_series(native) and column.dtype in (nw.String, nw.Enum, nw.Categorical):
+        polars = nw.dependencies.get_polars()
+        text = native.cast(polars.String)
+        different = text.drop_nulls().unique(maintain_order=True)
+        encoded = text.cast(polars.Enum(different)).to_physical()
+        return encoded.cast(polars.Int64).fill_null(-1).to_numpy(), different.to_list()
     return coded(column.to_list())
 
 

@@ -66,8 +66,6 @@ class Pieces(Codable):
         As ``cut``, with the columns read in another way than as numbers; None where the source cannot do that.
     codings
         How the columns that hold codes, or places in an order, are read.
-    uncertain
-        Empty: what columns hold is known.
     threads
         How many threads read when levels are counted.
     """
@@ -89,7 +87,6 @@ class Pieces(Codable):
     cut_as: Callable[[Sequence[int], Reading], Iterable[Piece]] | None = None
     codings: Mapping[int, Coding] = field(default_factory=dict)
     threads: int = 1
-    uncertain: ClassVar[frozenset[int]] = frozenset()
     weighted: ClassVar[bool] = False
 
     def renamed(self, names: tuple[Hashable, ...]) -> Pieces:

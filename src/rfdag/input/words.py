@@ -85,7 +85,8 @@ class Words(NamedTuple):
         shown = ", ".join(map(repr, self.examples[:2]))
         if self.kind == MIXED:
             more = self.others + len(self.examples) - 1
-            return f"numbers, but {self.examples[0]!r} in {self.place}{f' and {more} other words' if more else ''}"
+            others = f" and {counted(more, 'other word')}" if more else ""
+            return f"numbers, but {self.examples[0]!r} in {self.place}{others}"
         if self.all_different:
             return f"{self.kind}, all different"
         return f"{self.kind}: {shown}{', …' if self.others else ''}" if shown else self.kind
@@ -165,5 +166,5 @@ def not_numbers(where: str, words: Mapping[Hashable, Words], usable: int) -> Dat
     if kinds & {TEXT} and not all(each.all_different for each in words.values() if each.kind == TEXT):
         cures.append("Text can be encoded as numbers, such as a column of 0 and 1 for each category.")
     if not cures:
-        cures.append("An order needs at least two columns of numbers.")
+        cures.append("An order needs at least two columns of numbers or categories.")
     return DataError(f"{where} has {count} not numbers: {found}. {' '.join(cures)}")

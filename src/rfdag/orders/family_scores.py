@@ -43,8 +43,8 @@ class FamilyScore(Protocol):
         It is called by several threads at the same time.
         """
 
-    def work(self, sizes: Integers, candidates: int) -> int:
-        """Return about how many operations a scan of families of these sizes takes."""
+    def work(self, families: int, parents: int, candidates: int) -> int:
+        """Return about how many operations a scan takes of families with so many parents in all."""
 
 
 def family_score(
@@ -131,13 +131,12 @@ class BlockScore:
         scan_blocks(self._covariance, self._starts, self._widths, *numbers, *families, own, out)
         return own, out
 
-    def work(self, sizes: Integers, candidates: int) -> int:
+    def work(self, families: int, parents: int, candidates: int) -> int:
         """Return about how many operations a scan takes."""
-        width = len(self._covariance) / max(self.size, 1)
-        ranks = sizes * width
-        return int(
-            (ranks * (ranks + 1) * len(self._covariance) / 2 + candidates * (2 * width) ** 2 * (ranks + 1)).sum()
-        )
+        columns = len(self._covariance)
+        width = columns / max(self.size, 1)
+        rank = parents * width / max(families, 1)
+        return int(families * (rank * rank * columns / 2 + candidates * 4 * width * width * (rank + 1)))
 
 
 class CountScore:
@@ -205,9 +204,9 @@ class CountScore:
         scan_counts(*data, *prices, children, parents, sizes, candidates, own, out)
         return own, out
 
-    def work(self, sizes: Integers, candidates: int) -> int:
+    def work(self, families: int, parents: int, candidates: int) -> int:
         """Return about how many operations a scan takes."""
-        return int(len(sizes) * candidates * self._codes.shape[1] + sizes.sum() * self._codes.shape[1])
+        return (families * (candidates + 1) + parents) * self._codes.shape[1]
 
 
 def _bits_of(codes: NDArray[np.uint8], levels: Integers) -> NDArray[np.uint64]:

@@ -34,6 +34,10 @@ WORK_FOR_THREADS = 2_000_000
 """Operations from which threads share a scan."""
 
 
+Family = tuple[int, tuple[int, ...]]
+"""A child and its parents, ascending."""
+
+
 class Trees:
     """The grow–shrink trees of all variables.
 
@@ -70,22 +74,24 @@ class Trees:
         self.check = check
         self._threads = threads
         self._lock = threading.Lock()
-        self._required = [np.empty(0, np.int64)] * p
+        self._required = [frozenset[int]()] * p
         if constraints is not None:
-            self._required = [np.sort(constraints.required_of(y)) for y in range(p)]
+            self._required = [frozenset(constraints.required_of(y).tolist()) for y in range(p)]
             candidates = _allowed(candidates, constraints)
         self._candidates = np.ascontiguousarray(candidates, np.int64)
         self._most = score.most_parents + max(map(len, self._required))
+        # Of each node: where its branches are, its score once its parents are shrunk, and which these are.
         self.first, self.count = np.zeros(64, np.int64), np.zeros(64, np.int64)
-        self._own, self.final = np.empty(64), np.empty(64)
-        self._child_of, self._size = np.zeros(64, np.int64), np.zeros(64, np.int64)
-        self._chosen: Integers = np.empty((64, 4), np.int64)
-        self.branches, self.child = np.empty(1024, np.int64), np.full(1024, UNSEEN)
-        self._nodes = self._used = 0
+        self.final = np.full(64, math.nan)
+        self._families: list[Family] = []
+        self._own: list[float] = []
         self._kept: dict[int, Integers] = {}
-        self._known: dict[tuple[int, bytes], int] = {}
-        self._scores: dict[tuple[int, bytes], float] = {}
-        self.root = np.array(self._added([(y, each) for y, each in enumerate(self._required)]), np.int64)
+        # Of each branch: the variable that is added, and the node below.
+        self.branches, self.child = np.empty(1024, np.int64), np.full(1024, UNSEEN)
+        self._used = 0
+        self._node_of: dict[Family, int] = {}
+        self._scores: dict[Family, float] = {}
+        self.root = np.array(self._nodes_of([(y, tuple(sorted(each))) for y, each in enumerate(self._required)]))
 
     def parents_at(self, node: int) -> Integers:
         """Return the parents that a variable keeps whose walk ends at a node."""
@@ -94,72 +100,57 @@ class Trees:
     def serve(self, wanted: Integers) -> None:
         """Make what walks have asked for: nodes below branches, and the shrunk parents of nodes."""
         with self._lock:
-            asked = np.unique(wanted, axis=0)
+            grown, to_shrink = [], []
             # Another thread may have asked for the same in the meantime.
-            grown = [
-                (int(node), int(branch))
-                for node, branch in asked
-                if branch != TO_SHRINK and self.child[branch] == UNSEEN
-            ]
-            families = []
-            for node, branch in grown:
-                parents = np.append(self._chosen[node, : self._size[node]], self.branches[branch])
-                families.append((int(self._child_of[node]), parents))
-            made = self._added(families)
-            for (_, branch), node in zip(grown, made, strict=True):
-                self.child[branch] = node
-            to_shrink = [int(node) for node, branch in asked if branch == TO_SHRINK and math.isnan(self.final[node])]
+            for node, branch in sorted(set(map(tuple, wanted.tolist()))):
+                if branch == TO_SHRINK:
+                    if math.isnan(self.final[node]):
+                        to_shrink.append(node)
+                elif self.child[branch] == UNSEEN:
+                    grown.append((node, branch))
+            if grown:
+                families = [_with(self._families[node], int(self.branches[branch])) for node, branch in grown]
+                for (_, branch), node in zip(grown, self._nodes_of(families), strict=True):
+                    self.child[branch] = node
             self._shrink(to_shrink)
 
-    def _added(self, families: list[tuple[int, Integers]]) -> list[int]:
+    def _nodes_of(self, families: list[Family]) -> list[int]:
         """Return the nodes of families, making those that are not there yet."""
-        keys = [(y, np.sort(parents).tobytes()) for y, parents in families]
-        new = [at for at, key in enumerate(dict.fromkeys(keys)) if key not in self._known]
-        distinct = list(dict(zip(keys, families, strict=True)).items())
-        fresh = [distinct[at] for at in new]
+        fresh = [family for family in dict.fromkeys(families) if family not in self._node_of]
         if fresh:
-            nodes = np.arange(self._nodes, self._nodes + len(fresh))
-            widest = max(len(parents) for _, (_, parents) in fresh)
-            self._make_room(len(fresh), widest)
-            for node, (_, (y, parents)) in zip(nodes.tolist(), fresh, strict=True):
-                self._child_of[node], self._size[node] = y, len(parents)
-                self._chosen[node, : len(parents)] = parents
-            self.final[nodes] = np.nan
-            own, out = self._scanned(self._child_of[nodes], self._chosen[nodes, : max(widest, 1)], self._size[nodes])
-            full = self._size[nodes] >= self._most
-            out[full] = np.inf
-            self._own[nodes] = own
-            lists = self._candidates[self._child_of[nodes]]
+            begin = len(self._families)
+            self._make_room(begin + len(fresh))
+            children, parents, sizes = _as_arrays(fresh)
+            own, out = self._scanned(children, parents, sizes)
+            out[sizes >= self._most] = np.inf
             needed = self._used + out.size
             if needed > len(self.branches):
-                self.branches = _longer(self.branches, needed)
-                self.child = _longer(self.child, needed, UNSEEN)
+                self.branches, self.child = _longer(self.branches, needed), _longer(self.child, needed, UNSEEN)
+            nodes = np.arange(begin, begin + len(fresh))
+            lists = self._candidates[children]
             self._used = rank_branches(
                 own, out, lists, LEAST_GAIN, self.first, self.count, self.branches, nodes, self._used
             )
-            self._nodes += len(fresh)
-            for node, (key, _) in zip(nodes.tolist(), fresh, strict=True):
-                self._known[key] = node
-                self._scores[key] = float(own[node - nodes[0]])
-        return [self._known[key] for key in keys]
+            scores = own.tolist()
+            self._families += fresh
+            self._own += scores
+            self._node_of |= zip(fresh, nodes.tolist(), strict=True)
+            self._scores |= zip(fresh, scores, strict=True)
+        return [self._node_of[family] for family in families]
 
-    def _make_room(self, nodes: int, widest: int) -> None:
-        needed = self._nodes + nodes
-        if needed > len(self.first):
-            names = ("first", "count", "_own", "final", "_child_of", "_size")
-            for name in names:
-                setattr(self, name, _longer(getattr(self, name), needed))
-        if needed > len(self._chosen) or widest > self._chosen.shape[1]:
-            wider = np.empty((max(len(self.first), needed), max(widest, self._chosen.shape[1])), np.int64)
-            wider[: self._nodes, : self._chosen.shape[1]] = self._chosen[: self._nodes]
-            self._chosen = wider
+    def _make_room(self, nodes: int) -> None:
+        if nodes > len(self.first):
+            self.first, self.count = _longer(self.first, nodes), _longer(self.count, nodes)
+            self.final = _longer(self.final, nodes, math.nan)
 
     def _scanned(self, children: Integers, parents: Integers, sizes: Integers) -> tuple[Floats, Floats]:
         """Return the scores of families and of those with each candidate added, scanned by all threads."""
-        own, out = np.empty(len(children)), np.empty((len(children), self._candidates.shape[1]))
-        work = self.score.work(sizes, self._candidates.shape[1])
+        work = self.score.work(len(children), int(sizes.sum()), self._candidates.shape[1])
         self.operations += work
-        parents = np.ascontiguousarray(parents)
+        if self._threads == 1 or work < WORK_FOR_THREADS:
+            self.check()
+            return self.score.scan(children, parents, sizes, self._candidates)
+        own, out = np.empty(len(children)), np.empty((len(children), self._candidates.shape[1]))
 
         def some(worker: int, workers: int) -> None:
             for begin in range(worker * SCANNED_AT_ONCE, len(children), workers * SCANNED_AT_ONCE):
@@ -167,54 +158,65 @@ class Trees:
                 here = slice(begin, begin + SCANNED_AT_ONCE)
                 own[here], out[here] = self.score.scan(children[here], parents[here], sizes[here], self._candidates)
 
-        share(some, self._threads if work > WORK_FOR_THREADS else 1)
+        share(some, self._threads)
         return own, out
 
-    def _own_scores(self, families: list[tuple[int, Integers]]) -> list[float]:
-        """Return the scores of families alone, those known already looked up."""
-        keys = [(y, np.sort(parents).tobytes()) for y, parents in families]
-        fresh = {key: each for key, each in zip(keys, families, strict=True) if key not in self._scores}
-        if fresh:
-            widest = max(1, *(len(parents) for _, parents in fresh.values()))
-            parents = np.zeros((len(fresh), widest), np.int64)
-            for at, (_, each) in enumerate(fresh.values()):
-                parents[at, : len(each)] = each
-            children = np.array([y for y, _ in fresh.values()], np.int64)
-            sizes = np.array([len(each) for _, each in fresh.values()], np.int64)
-            self.operations += self.score.work(sizes, 0)
-            none = np.full((self.score.size, 1), -1)
-            own, _ = self.score.scan(children, parents, sizes, none)
-            self._scores |= dict(zip(fresh, own.tolist(), strict=True))
-        return [self._scores[key] for key in keys]
+    def _own_scores(self, families: list[Family]) -> None:
+        """Score families alone, those not known already."""
+        fresh = [family for family in dict.fromkeys(families) if family not in self._scores]
+        if not fresh:
+            return
+        children, parents, sizes = _as_arrays(fresh)
+        self.operations += self.score.work(len(children), int(sizes.sum()), 0)
+        own, _ = self.score.scan(children, parents, sizes, np.full((self.score.size, 1), -1))
+        self._scores |= zip(fresh, own.tolist(), strict=True)
 
     def _shrink(self, nodes: list[int]) -> None:
         """Find for nodes which of their parents stay; all together, a parent at a time."""
-        now = {node: self._chosen[node, : self._size[node]].copy() for node in nodes}
-        best = {node: float(self._own[node]) for node in nodes}
+        now = {node: self._families[node] for node in nodes}
+        best = {node: self._own[node] for node in nodes}
         waiting = list(nodes)
         while waiting:
             self.check()
-            trials, owners = [], []
-            for node in waiting:
-                y = int(self._child_of[node])
-                for at, parent in enumerate(now[node].tolist()):
-                    if parent not in self._required[y]:
-                        trials.append((y, np.delete(now[node], at)))
-                        owners.append(node)
-            scores = self._own_scores(trials)
-            better: dict[int, tuple[float, Integers]] = {}
-            for node, score, (_, parents) in zip(owners, scores, trials, strict=True):
-                if score < best[node] - LEAST_GAIN and score < better.get(node, (math.inf, parents))[0] - LEAST_GAIN:
-                    better[node] = score, parents
-            for node, (score, parents) in better.items():
-                best[node], now[node] = score, parents
-            waiting = list(better)
+            trials = {node: self._without_one(now[node]) for node in waiting}
+            self._own_scores([family for each in trials.values() for family in each])
+            waiting = []
+            for node, families in trials.items():
+                for family in families:
+                    score = self._scores[family]
+                    if score < best[node] - LEAST_GAIN:
+                        best[node], now[node] = score, family
+                if now[node] in families:
+                    waiting.append(node)
         for node in nodes:
-            self._kept[node] = np.sort(now[node])
+            self._kept[node] = np.array(now[node][1], np.int64)
             self.final[node] = best[node]
 
+    def _without_one(self, family: Family) -> list[Family]:
+        """Return a family without each of the parents that are not required."""
+        child, parents = family
+        required = self._required[child]
+        return [
+            (child, parents[:at] + parents[at + 1 :]) for at, parent in enumerate(parents) if parent not in required
+        ]
 
-def _longer(array: NDArray[Any], needed: int, fill: int = 0) -> NDArray[Any]:
+
+def _with(family: Family, parent: int) -> Family:
+    """Return a family with one more parent."""
+    child, parents = family
+    return child, tuple(sorted((*parents, parent)))
+
+
+def _as_arrays(families: list[Family]) -> tuple[Integers, Integers, Integers]:
+    """Return children, a row of parents for each, and how many of them there are."""
+    sizes = [len(parents) for _, parents in families]
+    widest = max(1, *sizes)
+    rows = [(*parents, *(0,) * (widest - size)) for (_, parents), size in zip(families, sizes, strict=True)]
+    children = np.array([child for child, _ in families], np.int64)
+    return children, np.array(rows, np.int64), np.array(sizes, np.int64)
+
+
+def _longer(array: NDArray[Any], needed: int, fill: float = 0) -> NDArray[Any]:
     """Return a copy of an array with room for more."""
     longer = np.full(max(needed, 2 * len(array)), fill, array.dtype)
     longer[: len(array)] = array
