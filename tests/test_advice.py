@@ -19,6 +19,7 @@ import rfdag
 from advice_data import CODES, GAPS, OUT, ROWS, SOURCE, blurred, bootstrap, out_of_time
 from advice_of_input import OF_INPUT
 from advice_of_methods import OF_METHODS
+from advice_of_mixed import OF_MIXED
 from rfdag.bootstrapping.resampling import Sampling
 from rfdag.cli import app
 from rfdag.errors import DeviceError, GraphError, Message, RfdagError
@@ -28,7 +29,7 @@ from rfdag.methods.settings import Running
 from rfdag.precision.estimation import Estimation
 from rfdag.runtime import device
 
-CASES = [*OF_INPUT, *OF_METHODS]
+CASES = [*OF_INPUT, *OF_METHODS, *OF_MIXED]
 COMMANDS = {rfdag.learn: ["learn"], bootstrap: ["bootstrap", "--jobs", "1"]}
 DECLARED = {
     name: declared
@@ -289,6 +290,6 @@ def test_no_option_is_advised_that_leaves_too_few_columns(source, options, words
     """Nor one that says how a file is written, about a frame."""
     messages, _ = messages_of(rfdag.learn, source, options)
     (message,) = [message for message in messages if words in message]
-    usable = {"missing": {"'drop'"}, "test": {"'g2'"}, "drop": {"['c']"}}
+    usable = {"missing": {"'drop'"}, "categorical": {"['a', 'b']"}, "drop": {"['c']"}}
     for name, values in named_in(message).items():
         assert values <= usable.get(name, set()), message

@@ -91,6 +91,11 @@ class Expansion:
         return np.append(0, np.cumsum(self.widths))
 
     @property
+    def owners(self) -> tuple[Hashable, ...]:
+        """For each column the name of the variable that it belongs to."""
+        return tuple(name for name, width in zip(self.names, self.widths, strict=True) for _ in range(int(width)))
+
+    @property
     def categorical(self) -> NDArray[np.bool_]:
         """Which variables are categories."""
         return np.array([isinstance(part, Category) for part in self.parts])

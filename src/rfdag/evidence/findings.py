@@ -72,21 +72,18 @@ def about_codes(columns: Names, among: int) -> tuple[str, ...]:
 
     >>> print(*about_codes(["region"], among=5))
     Column 'region' looks like codes of categories, a few whole numbers without an order, and was taken as an amount. If
-    it is, drop it with drop=['region'], replace it by a column of 0 and 1 for each category but one, or, if all columns
-    are categories, pass test='g2'.
+    it holds codes, pass categorical=['region'], or drop it with drop=['region'].
     """
     if not columns:
         return ()
     one = len(columns) == 1
-    it, amount = ("it", "was taken as an amount") if one else ("each", "were taken as amounts")
-    they = "it is" if one else "they are"
+    amount, they = ("was taken as an amount", "it holds") if one else ("were taken as amounts", "they hold")
     enough = among - len(columns) >= 2
-    dropped = f"drop {'it' if one else 'them'} with {keyword('drop', list(columns))}, " if enough else ""
+    dropped = f", or drop {'it' if one else 'them'} with {keyword('drop', list(columns))}" if enough else ""
     return (
         DataMessage(
             f"{subject_of(columns, 'looks', 'look')} like codes of categories, a few whole numbers without an order, "
-            f"and {amount}. If {they}, {dropped}replace {it} by a column of 0 and 1 for each category but one, or, if "
-            f"all columns are categories, pass {keyword('test', 'g2')}."
+            f"and {amount}. If {they} codes, pass {keyword('categorical', list(columns))}{dropped}."
         ),
     )
 

@@ -15,7 +15,7 @@ from rfdag.evidence.em import em_moments, pairwise_count
 from rfdag.evidence.matrices import SINGULAR, condition_of, dependence
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.nearest import floor_for, repaired
-from rfdag.evidence.profile import Kinds, profile_of
+from rfdag.evidence.profile import Kinds, Profile, profile_of
 from rfdag.evidence.ranks import normal_scores, shares_below
 from rfdag.evidence.spread import check_spread
 from rfdag.input.columns import Column
@@ -64,7 +64,7 @@ def bridged(
     ``names`` says for each column which variable it belongs to, for messages.
     """
     known = np.isfinite(columns)
-    _check_pairs(known, names)
+    _check_pairs(known, names, weights)
     worth = max(2, round(pairwise_count(known, weights)))
     if way == "em":
         found = em_moments(columns, weights, check, report)
@@ -129,9 +129,23 @@ def moments_with_gaps(
         )
     values = np.asarray(values, np.float64)
     check_spread(names, np.nanmin(values, axis=0), np.nanmax(values, axis=0), np.nanstd(values, axis=0, ddof=1))
-    by_ranks = correlation == "normal-scores"
-    columns = scores_of_known(values) if by_ranks else values
+    columns = scores_of_known(values) if correlation == "normal-scores" else values
     found = bridged(columns, names, way, weights, check, report)
+    seen = profile_of(filled_from_others(values), names, kinds)
+    return moments_of(found, names, correlation, np.isnan(values).sum(axis=0).tolist(), len(values), way, seen)
+
+
+def moments_of(
+    found: Bridged,
+    names: tuple[Hashable, ...],
+    correlation: str,
+    missing: Sequence[int],
+    rows: int,
+    way: Bridging,
+    seen: Profile,
+) -> Moments:
+    """Return the moments that bridging has found, given how many values of each column are missing in how many rows."""
+    by_ranks = correlation == "normal-scores"
     scales = np.sqrt(np.diag(found.covariance))
     matrix = found.covariance / scales / scales[:, None]
     np.fill_diagonal(matrix, 1.0)
@@ -141,8 +155,6 @@ def moments_with_gaps(
         factor = None
     if factor is None or condition_of(factor) > SINGULAR:
         raise dependence(_root(matrix), names)
-    seen = profile_of(filled_from_others(values), names, kinds)
-    missing = np.isnan(values).sum(axis=0).tolist()
     p = len(names)
     return Moments(
         names,
@@ -152,11 +164,7 @@ def moments_with_gaps(
         np.ones(p) if by_ranks else scales,
         ddof=0,
         correlated=correlation,
-        notes=(
-            about_gaps(names, missing, len(values), way, found.worth),
-            *seen.notes,
-            *found.notes,
-        ),
+        notes=(about_gaps(names, missing, rows, way, found.worth), *seen.notes, *found.notes),
         columns=with_missing(seen.columns, missing),
     )
 
@@ -211,18 +219,18 @@ def about_gaps(names: Sequence[Hashable], missing: Sequence[int], rows: int, way
     )
 
 
-def _check_pairs(known: NDArray[np.bool_], names: Sequence[Hashable]) -> None:
+def _check_pairs(known: NDArray[np.bool_], names: Sequence[Hashable], weights: Floats | None) -> None:
     """Raise if two variables are never, or hardly ever, known in the same row."""
-    there = known.astype(np.float32)
-    both = there.T @ there
-    least = min(LEAST_PAIRS, len(known))
+    there = known.astype(np.float64)
+    both = there.T @ (there if weights is None else there * weights[:, None])
+    least = min(LEAST_PAIRS, len(known) if weights is None else int(weights.sum()))
     i, j = np.nonzero(np.triu(both < least, 1))
     apart = [(names[a], names[b]) for a, b in zip(i.tolist(), j.tolist(), strict=True) if names[a] != names[b]]
     if not apart:
         return
     first, second = apart[0]
     more = f", and {counted(len(set(apart)) - 1, 'pair')} of columns likewise" if len(set(apart)) > 1 else ""
-    common = int(both[i[0], j[0]])
+    common = round(float(both[i[0], j[0]]))
     every = list(dict.fromkeys(name for pair in apart for name in pair))
     gaps = {name: int((~known[:, list(names).index(name)]).sum()) for name in every}
     worst = max(every, key=lambda name: gaps[name])

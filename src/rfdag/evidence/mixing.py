@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,20 @@ from numpy.typing import NDArray
 from rfdag.errors import DataMessage, Group, OptionError, keyword
 from rfdag.evidence.awkward import CONSTANT, COPIES, COPY, awkward_error
 from rfdag.evidence.expansion import Expansion, Part, Powers, category
-from rfdag.evidence.gaps import about_gaps, bridged, filled_from_others, scores_of_known, with_missing
+from rfdag.evidence.gaps import (
+    Bridged,
+    Bridging,
+    about_gaps,
+    bridged,
+    filled_from_others,
+    scores_of_known,
+    with_missing,
+)
 from rfdag.evidence.mixed import Counts, MixedMoments
 from rfdag.evidence.profile import ALL, BY_RANKS, Profile, profile_of
 from rfdag.evidence.spread import check_spread
 from rfdag.input.columns import Column
-from rfdag.input.table import Table
+from rfdag.input.table import Stream, Table
 from rfdag.input.weights import repeated
 
 Floats = NDArray[np.float64]
@@ -29,7 +37,7 @@ CATEGORIES = "categories"
 """What a column of categories was taken for."""
 
 
-def is_mixed(table: Table, basis: int | Literal["auto"]) -> bool:
+def is_mixed(table: Table | Stream, basis: int | Literal["auto"]) -> bool:
     """Return whether a variable of a table is more than one column, or all variables are categories.
 
     Categories of two levels beside numbers are single columns of 0 and 1, of which any method can learn.
@@ -82,66 +90,100 @@ def mixed_moments(
     looked_at = _profile(table, values, numbers, bool(gaps.any()), correlation, basis)
     if correlation == "normal-scores" and numbers:
         values[:, numbers] = scores_of_known(values[:, numbers])
-    degree = highest if basis == "auto" else basis
-    expansion = _expansion(table, values, numbers, degree)
+    expansion = _expansion(table, values, numbers, highest if basis == "auto" else basis)
     columns = expansion.columns(values)
-    owners = [name for name, width in zip(expansion.names, expansion.widths, strict=True) for _ in range(width)]
-    notes: tuple[str, ...] = tuple(DataMessage(f"{remark}.") for remark in expansion.remarks())
+    missing_of = gaps.sum(axis=0).tolist()
     if gaps.any():
-        found = bridged(columns, owners, "em" if missing == "em" else "pairwise", report=report)
-        mean, covariance, rows = found.mean, found.covariance, found.worth
-        warning = about_gaps(table.names, gaps.sum(axis=0).tolist(), len(values), _way(missing), rows)
-        notes = (warning, *notes, *found.notes)
+        found = bridged(columns, expansion.owners, _way(missing), report=report)
     else:
-        mean, rows = columns.mean(axis=0), len(columns)
+        mean = columns.mean(axis=0)
         centred = columns - mean
-        covariance = centred.T @ centred / rows
+        found = Bridged(mean, centred.T @ centred / len(columns), len(columns), ())
     counts = None
     if not numbers and not gaps.any():
         codes = np.array([expansion.level_of(at, values[:, at]) for at in range(len(table.names))], np.uint8)
         counts = Counts(codes, expansion.widths + 1, np.ones(len(values), np.int32)).compressed()
+    gappy = Gaps(missing_of, len(values), _way(missing))
+    return assembled(expansion, found, counts, looked_at, gappy, basis=basis, correlated=correlation)
+
+
+class Gaps(NamedTuple):
+    """How many values of each variable are missing, of how many rows, and how that is bridged."""
+
+    missing: list[int]
+    rows: int
+    way: Bridging
+
+
+def assembled(
+    expansion: Expansion,
+    found: Bridged,
+    counts: Counts | None,
+    profile: Profile,
+    gaps: Gaps,
+    *,
+    basis: int | Literal["auto"] = 1,
+    correlated: str = "pearson",
+) -> MixedMoments:
+    """Return the evidence of the moments of expanded columns, checked, with what the user should know of them."""
+    notes: tuple[str, ...] = tuple(DataMessage(f"{remark}.") for remark in expansion.remarks())
+    if any(gaps.missing):
+        notes = (about_gaps(expansion.names, gaps.missing, gaps.rows, gaps.way, found.worth), *notes, *found.notes)
     evidence = MixedMoments(
         expansion,
-        rows,
-        covariance,
-        mean,
-        one_equation=degree > 1,
+        found.worth,
+        found.covariance,
+        found.mean,
+        one_equation=basis != 1,
         counts=counts,
-        correlated=correlation,
-        notes=(*notes, *looked_at.notes),
-        columns=with_missing(looked_at.columns, gaps.sum(axis=0).tolist()),
+        correlated=correlated,
+        notes=(*notes, *profile.notes),
+        columns=with_missing(profile.columns, gaps.missing),
     )
     evidence.refuse_constant()
     _refuse_copies(evidence)
     return replace(evidence, linear=evidence.of_degree(1)) if basis == "auto" else evidence
 
 
-def _way(missing: str) -> Literal["em", "pairwise"]:
+def _way(missing: str) -> Bridging:
     return "pairwise" if missing == "pairwise" else "em"
 
 
 def _expansion(table: Table, values: Floats, numbers: Sequence[int], degree: int) -> Expansion:
     """Return how the variables of a table stand as columns; raise for those that do not vary."""
-    flat: list[Hashable] = []
-    parts: list[Part] = []
+    means, deviations = np.zeros(len(table.names)), np.ones(len(table.names))
     if numbers:
         some = values[:, numbers]
         names = [table.names[at] for at in numbers]
         with np.errstate(over="ignore"):
             check_spread(names, np.nanmin(some, axis=0), np.nanmax(some, axis=0), np.nanstd(some, axis=0, ddof=1))
-    for at, name in enumerate(table.names):
-        if at in table.levels:
-            known = values[np.isfinite(values[:, at]), at].astype(np.int64)
-            counts = np.bincount(known, minlength=len(table.levels[at]))
-            if (counts > 0).sum() < 2:
-                flat.append(name)
-                continue
-            parts.append(category(name, table.levels[at], counts))
-        else:
-            parts.append(Powers(float(np.nanmean(values[:, at])), float(np.nanstd(values[:, at])), degree))
+            means[numbers], deviations[numbers] = np.nanmean(some, axis=0), np.nanstd(some, axis=0)
+    counts = {}
+    for at, levels in table.levels.items():
+        known = values[np.isfinite(values[:, at]), at].astype(np.int64)
+        counts[at] = np.bincount(known, minlength=len(levels))
+    return expansion_of(table.names, table.levels, counts, means, deviations, degree)
+
+
+def expansion_of(
+    names: tuple[Hashable, ...],
+    levels: Mapping[int, Sequence[str]],
+    counts: Mapping[int, NDArray[np.int64]],
+    means: Floats,
+    deviations: Floats,
+    degree: int,
+) -> Expansion:
+    """Return how variables stand as columns; raise for categories of which only one level occurs."""
+    flat = [Group(CONSTANT, (), (names[at],)) for at in sorted(levels) if (counts[at] > 0).sum() < 2]
     if flat:
-        raise awkward_error([Group(CONSTANT, (), (name,)) for name in flat], len(table.names))
-    return Expansion(table.names, tuple(parts))
+        raise awkward_error(flat, len(names))
+    parts: list[Part] = [
+        category(name, levels[at], counts[at])
+        if at in levels
+        else Powers(float(means[at]), float(deviations[at]), degree)
+        for at, name in enumerate(names)
+    ]
+    return Expansion(names, tuple(parts))
 
 
 def _profile(

@@ -21,6 +21,7 @@ from rfdag.evidence.moments import Moments
 from rfdag.evidence.oracle import Oracle
 from rfdag.evidence.profile import profile_of
 from rfdag.evidence.sparse import as_sparse, read_sparse
+from rfdag.evidence.streamed import mixed_of_stream, moments_of_stream
 from rfdag.evidence.summary import Summary
 from rfdag.input.checks import (
     check_columns,
@@ -226,8 +227,8 @@ class _Making:
             table.values, table.names, way, self.correlated.name, kinds, table.weights, report=self.report
         )
 
-    def _of_stream(self, stream: Stream, again: Callable[[], Table | Stream]) -> Moments:
-        """Return the moments of rows that are read in pieces; they are summed up on the CPU, whatever the device."""
+    def _of_stream(self, stream: Stream, again: Callable[[], Table | Stream]) -> Evidence:
+        """Return the evidence of rows that are read in pieces; they are summed up on the CPU, whatever the device."""
         columns = len(stream.names)
         check_columns(stream.names)
         if stream.rows is not None:
@@ -249,7 +250,24 @@ class _Making:
             if stream.rows is None:
                 self.check_size(round(summary.count), columns)
 
-        return self.correlated.of_stream(fold, stream.names, self.moments, check, self.report)
+        mixed = is_mixed(stream, self.basis)
+        by_values = self.correlated.name == "pearson"
+        if not mixed and not (by_values and self.missing in ("em", "pairwise")):
+            return self.correlated.of_stream(fold, stream.names, self.moments, check, self.report)
+        if not by_values:
+            raise OptionError(
+                f"{keyword('correlation', self.correlated.name)} ranks rows, and categories and powers are read in "
+                "pieces without ranks. Pass a table in memory, or leave it out."
+            )
+
+        def read(of: Any, join: Any) -> Any:
+            rows: Any = next(opened)
+            return rows.fold(of, join, self.threads, self.report)
+
+        way: Literal["em", "pairwise"] = "pairwise" if self.missing == "pairwise" else "em"
+        if mixed:
+            return mixed_of_stream(read, stream, way, basis=self.basis, report=self.report)
+        return moments_of_stream(read, stream, way, self.correlated.kinds, check, self.report)
 
 
 def _repeating(of: Callable[[Floats], Any], block: Floats) -> Any:

@@ -29,7 +29,7 @@ from rfdag.input.gathering import gathered
 from rfdag.input.numbers import MISSING
 from rfdag.input.selection import matching
 from rfdag.input.table import Stream, Table
-from rfdag.input.words import FEW_WORDS, TEXT, Words
+from rfdag.input.words import FEW_WORDS, TEXT, Words, not_numbers
 from rfdag.wording import counted
 
 Floats = NDArray[np.float64]
@@ -69,8 +69,8 @@ def asked_of(form: Description, names: Sequence[Hashable], called: str) -> Asked
 
 
 def is_category(words: Words) -> bool:
-    """Return whether a column that is not numbers may be one of categories: text that is not all different."""
-    return words.kind == TEXT and not words.all_different
+    """Return whether a column that is not numbers is one of categories: text that repeats and is no mistyped number."""
+    return words.kind == TEXT and not words.all_different and not words.decimal_commas
 
 
 def with_categories(table: Table, form: Description, variables: Sequence[int]) -> Table:
@@ -122,7 +122,10 @@ def with_coded_columns(stream: Stream, form: Description, variables: Sequence[in
     kinds = _kinds_in(stream, asked, variables)
     # What is refused anyway is refused before the rows are read.
     stray = {at: words for at, words in stream.words.items() if at not in kinds}
-    if not kinds or stray:
+    if stray:
+        named = {stream.names[at]: stray[at] for at in sorted(stray)}
+        raise not_numbers(stream.origin, named, len(stream.names) - len(stray))
+    if not kinds:
         return stream
     if not stream.repeatable:
         return with_categories(gathered(stream, READ_ONCE), form, variables)
@@ -140,7 +143,7 @@ def with_coded_columns(stream: Stream, form: Description, variables: Sequence[in
         if kinds[at] == OBJECTS and to in tally.numbers and not found:
             continue
         is_asked = name in asked.categorical or name in asked.ordinal
-        if not is_asked and len(found) == tally.rows > FEW_WORDS - 1:
+        if not is_asked and len(found) == tally.rows >= FEW_WORDS:
             raise counting.all_different(tally, [to])
         every, times, declared = _levels_counted(found, tally.orders[to])
         numbers = np.arange(len(every), dtype=np.float64)

@@ -11,13 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import DataError, keyword
-from rfdag.input.words import TEXT, Coded, Words, not_numbers
+from rfdag.input.words import MOST_LEVELS, TEXT, Coded, Words, not_numbers
 
 Floats = NDArray[np.float64]
 Entry = str | float
-
-MOST_LEVELS = 50
-"""Levels up to which a column is taken for categories."""
 
 WORDS, NAMED, OBJECTS = "words", "named", "objects"
 """Columns of text; of numbers that the user calls categories; and of objects that may be either."""

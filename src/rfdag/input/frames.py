@@ -15,7 +15,7 @@ from rfdag.errors import DataError, GraphError, keyword, listed
 from rfdag.input.categories import sorting_key
 from rfdag.input.checks import check_duplicates
 from rfdag.input.table import Stream, Table
-from rfdag.input.words import DATES, FEW_WORDS, MIXED, TEXT, Coded, Words
+from rfdag.input.words import DATES, FEW_WORDS, MIXED, TEXT, Coded, Words, are_dates
 
 SHOWN = 2
 """Entries of a column of text that a message shows."""
@@ -119,6 +119,8 @@ def _words_in(column: nw.Series[Any]) -> Words:
     elif kind in ("Date", "Datetime", "Time", "Duration"):
         kind = DATES
     codes, entries = _coded(column)
+    if kind == TEXT and not declared and are_dates([str(entry).strip() for entry in entries]):
+        kind = DATES
     words = _words_among(codes, entries, kind)._replace(levels=_levels_of(column, entries) if declared else None)
     if kind != TEXT or not any(map(_is_number, entries)):
         return words

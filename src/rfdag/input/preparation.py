@@ -153,10 +153,19 @@ def _usable(rows: Table | Stream, form: Description, variables: int) -> Table | 
     """Return rows whose columns are numbers or codes of categories; raise, with what they hold, if some are not."""
     asked = bool(form.categorical or form.ordinal)
     if isinstance(rows, Table):
+        rows = _without_marks(rows, marks_of(form), variables)
         return usable(with_categories(rows, form, range(variables)) if rows.words or asked else rows)
     if rows.words or asked or (isinstance(rows, Codable) and rows.uncertain):
         return usable(with_coded_columns(rows, form, range(variables)))
     return usable(rows)
+
+
+def _without_marks(table: Table, marks: tuple[float, ...], variables: int) -> Table:
+    """Return a table in which some numbers are missing; the numbers of levels and weights stay as they are."""
+    if not marks:
+        return table
+    numbers = [at < variables and at not in table.levels for at in range(len(table.names))]
+    return table._replace(values=np.where(np.isin(table.values, marks) & numbers, np.nan, table.values))
 
 
 def _prepared_table(table: Table, form: Description, weighted: bool) -> Table:
@@ -173,10 +182,6 @@ def _prepared_table(table: Table, form: Description, weighted: bool) -> Table:
                 "pass one number for each."
             )
         table = table._replace(weights=np.array(weights))
-    marks = marks_of(form)
-    if marks:
-        numbers = [at not in table.levels for at in range(values.shape[1])]
-        table = table._replace(values=np.where(np.isin(values, marks) & numbers, np.nan, values))
     if form.missing == "drop":
         table = complete(table)
     return table if table.weights is None else checked_weights(table)

@@ -9,13 +9,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import DataError, as_column, keyword
+from rfdag.errors import DataError, as_column, as_columns, keyword
 from rfdag.wording import counted
 
 DATES, TEXT, MIXED = "dates", "text", "numbers and text"
 
 FEW_WORDS = 3
 """Different words among numbers up to which they may stand for missing values."""
+
+MOST_LEVELS = 50
+"""Levels up to which a column is taken for categories."""
 
 _BOOLEANS = ("true", "false")
 
@@ -31,7 +34,7 @@ _DATE = re.compile(
 
 
 class Coded(NamedTuple):
-    """The entries of a column: the different ones, and the number of that which each row has; −1 where one is missing."""
+    """The different entries of a column, and the number of that which each row has; −1 where one is missing."""
 
     codes: NDArray[np.int64]
     entries: tuple[str, ...]
@@ -74,6 +77,16 @@ class Words(NamedTuple):
         texts = (*self.coded.entries, "")
         return tuple(texts[code] for code in self.coded.codes.tolist())
 
+    @property
+    def decimal_commas(self) -> bool:
+        """Whether the examples are numbers with decimal commas."""
+        return bool(self.examples) and all(re.fullmatch(r"[+-]?\d+,\d+", example) for example in self.examples)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether there are as few different entries as categories have levels, and each occurs twice on average."""
+        return self.coded is not None and len(self.coded.entries) <= min(MOST_LEVELS, len(self.coded.codes) // 2)
+
     def described(self) -> str:
         """Return what the column holds, for a message.
 
@@ -104,10 +117,8 @@ def words_of(cells: Sequence[str], plain: Sequence[str | None], places: Sequence
     ]
     different = tuple(dict.fromkeys(cell for cell, _ in others))
     there = sum(text != "nan" for text in plain)
-    if all(_DATE.fullmatch(cell) for cell in different):
-        kind = DATES
-    else:
-        kind = MIXED if len(others) <= there / 2 else TEXT
+    mixed = MIXED if len(others) <= there / 2 else TEXT
+    kind = DATES if are_dates(different) else mixed
     unique = len(cells) > FEW_WORDS and len(set(cells)) == len(cells)
     place: dict[str, int] = {}
     codes = np.array([place.setdefault(cell.strip(), len(place)) for cell in cells], np.int64)
@@ -121,9 +132,13 @@ def words_of(cells: Sequence[str], plain: Sequence[str | None], places: Sequence
     )
 
 
-def _are_commas(examples: Sequence[str]) -> bool:
-    """Return whether words are numbers with decimal commas."""
-    return all(re.fullmatch(r"[+-]?\d+,\d+", example) for example in examples)
+def are_dates(entries: Sequence[str]) -> bool:
+    """Return whether all entries are dates or times, and there are some.
+
+    >>> are_dates(["2024-05-07", "8 May 2024"]), are_dates(["May"]), are_dates([])
+    (True, False, False)
+    """
+    return bool(entries) and all(_DATE.fullmatch(entry) for entry in entries)
 
 
 def not_numbers(where: str, words: Mapping[Hashable, Words], usable: int) -> DataError:
@@ -143,7 +158,7 @@ def not_numbers(where: str, words: Mapping[Hashable, Words], usable: int) -> Dat
     marks = tuple(dict.fromkeys(mark for each in mixed.values() for mark in each.examples))
     if len(marks) > FEW_WORDS or any(each.others for each in mixed.values()):
         mixed, marks = {}, ()
-    comma = next((each for each in words.values() if each.examples and _are_commas(each.examples)), None)
+    comma = next((each for each in words.values() if each.decimal_commas), None)
     if comma is not None:
         # Where a cell is, is known of text files alone; other tables were written by other means.
         option = f", or pass {keyword('decimal', ',')} if all columns are written so" if comma.place else ""
@@ -163,8 +178,12 @@ def not_numbers(where: str, words: Mapping[Hashable, Words], usable: int) -> Dat
     kinds = {each.kind for each in words.values()}
     if any("date" in kind.lower() or "time" in kind.lower() or "duration" in kind.lower() for kind in kinds):
         cures.append("Dates can be used as numbers, such as days since the first.")
-    if kinds & {TEXT} and not all(each.all_different for each in words.values() if each.kind == TEXT):
-        cures.append("Text can be encoded as numbers, such as a column of 0 and 1 for each category.")
+    repeating = [name for name, each in words.items() if each.kind in (TEXT, MIXED) and each.repeats]
+    if repeating and usable + len(repeating) >= 2:
+        cures.append(
+            f"If {as_columns(repeating)} {'holds' if len(repeating) == 1 else 'hold'} categories, pass "
+            f"{keyword('categorical', repeating)}."
+        )
     if not cures:
         cures.append("An order needs at least two columns of numbers or categories.")
     return DataError(f"{where} has {count} not numbers: {found}. {' '.join(cures)}")
