@@ -196,10 +196,10 @@ def as_file(name: str, content: str | bytes) -> Callable[[Any], Any]:
     return write
 
 
-def parquet(folder: Any) -> Any:
+def parquet(folder: Any, frame: pd.DataFrame = ROWS) -> Any:
     """Return a file that is read in pieces."""
     path = folder / "rows.parquet"
-    ROWS.to_parquet(path)
+    frame.to_parquet(path)
     return path
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 import rfdag
-from advice_data import NAMES, OUT, ROWS, Case, gpu
+from advice_data import NAMES, OUT, ROWS, SOURCE, Case, gpu, parquet, written
 
 SIZES = ["small", "middle", "large"]
 MIXED = ROWS.assign(size=np.array(SIZES)[np.digitize(ROWS["a"], [-0.5, 0.5])])
@@ -16,9 +16,12 @@ WORDS = pd.DataFrame({name: np.array(SIZES)[np.digitize(ROWS[name], [-0.5, 0.5])
 HOLES = WORDS.mask(ROWS.index.to_numpy()[:, None] + 10 * np.arange(4) == 30)
 HOLED = MIXED.assign(b=ROWS["b"].where(ROWS.index >= 9))
 APART = ROWS.assign(a=ROWS["a"].where(ROWS.index < 40), b=ROWS["b"].where(ROWS.index >= 36))
-OFTEN = 3 * ["new"] + 77 * ["old"]
 MANY = pd.concat([ROWS, ROWS + 1]).assign(note=[f"note {at // 2}" for at in range(160)])
-COMMAS = ROWS.round(1).assign(d=[f"{entry:.1f}".replace(".", ",") for entry in ROWS["d"]])
+
+
+def in_pieces(monkeypatch):
+    """Let text files be read in pieces."""
+    monkeypatch.setattr("rfdag.input.sources.TEXT_IN_PIECES_FROM", 0)
 
 
 def unsettled(monkeypatch):
@@ -39,7 +42,7 @@ OF_MIXED = [
         "holds text whose order is not known",
         MIXED,
         {"ordinal": ["size"]},
-        ({"ordinal": ["size: small < middle < large"]},),
+        ({"ordinal": ["size: large < middle < small"]},),
     ),
     Case(
         "input/words.py",
@@ -51,12 +54,13 @@ OF_MIXED = [
         terminal=False,
     ),
     Case(
-        "evidence/expansion.py",
-        "is categorical and has",
-        MIXED.assign(late=OFTEN),
+        "input/words.py",
+        "holds categories",
+        written(pd.concat(5 * [ROWS]).assign(d=[*250 * [""], *75 * ["many", "some"]])),
         {},
-        ({"drop": ["late"]},),
-        terminal=False,
+        ({"categorical": ["d"]}, {"drop": ["d"]}),
+        also=("input/words.py:not_numbers",),
+        under=in_pieces,
     ),
     # Gaps
     Case(
@@ -114,6 +118,13 @@ OF_MIXED = [
         ({"correlation": "normal-scores"}, {"correlation": OUT}),
     ),
     Case(
+        "evidence/reading.py",
+        "read in pieces without ranks",
+        lambda folder: parquet(folder, MIXED),
+        {"correlation": "normal-scores"},
+        ({"correlation": OUT}, {SOURCE: MIXED}),
+    ),
+    Case(
         "methods/method.py",
         "weighs partial correlations",
         MIXED,
@@ -128,15 +139,15 @@ OF_MIXED = [
         {"device": "cuda"},
         ({"device": OUT},),
         also=("evidence/gpu.py:placed",),
+        restated=("drop",),
         under=gpu(),
     ),
     Case(
-        "methods/mixed.py",
-        "are compared by a score",
+        "evidence/mixed.py",
+        "categorical. Leave it",
         MIXED,
         {"penalty": (1.0, 2.0)},
         ({"penalty": 1.0}, {"drop": ["size"]}),
-        also=("methods/mixed.py:refuse_unserved",),
     ),
     # Scores
     Case(
@@ -168,5 +179,5 @@ OF_MIXED = [
         {"penalty": 1.0, "score": "bdeu"},
         ({"penalty": OUT}, {"penalty": OUT, "gamma": 0.5}),
     ),
-    Case("effects/estimates.py", "is a curve, not a number", ROWS, {"basis": 3}, ({"basis": OUT},), curved),
+    Case("effects/estimates.py", "is a curve, not a number", ROWS, {"basis": 3}, ({"basis": 1},), curved),
 ]

@@ -42,6 +42,8 @@ class Awkward:
         What is said of how it was understood.
     same
         Whether the numbers are those of `ROWS`.
+    levels
+        What is said of the levels of columns of categories, by their names.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Awkward:
     left_out: tuple[Any, ...] = ()
     reading: str = ""
     same: bool = True
+    levels: dict[str, str] = field(default_factory=dict)
 
 
 def text(
@@ -118,31 +121,6 @@ def quoted(spell: Callable[[float], str]) -> Callable[[float], str]:
 
 
 PLAIN = text()
-WITH_SEX = ("sex", *NAMES)
-SEXES = ["f", "m"]
-CLINIC = ("patient", "sex", "smoker", "visit", *NAMES)
-
-
-def clinic(at: int) -> list[str]:
-    return [f"P{at:03d}", SEXES[at % 2], ["yes", "no"][at % 3 == 0], f"2024-{at % 12 + 1:02d}-{at % 28 + 1:02d}"]
-
-
-def gap(row: int, at: int = 2, mark: str = "") -> Callable[[bytes], bytes]:
-    def cut(content: bytes) -> bytes:
-        lines = content.decode().split("\n")
-        cells = lines[row].split(",")
-        cells[at] = mark
-        lines[row] = ",".join(cells)
-        return "\n".join(lines).encode()
-
-    return cut
-
-
-def holed(*rows: int, mark: str = "") -> bytes:
-    content = PLAIN
-    for row in rows:
-        content = gap(row, mark=mark)(content)
-    return content
 
 
 def genes() -> bytes:
@@ -153,7 +131,7 @@ def genes() -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-FILES = [
+OF_FORMATS = [
     Awkward("plain.csv", PLAIN),
     # Signs between cells
     Awkward("semicolons.csv", text(";"), reading="semicolons"),
@@ -234,72 +212,6 @@ FILES = [
         advice=({"sheet": "2023"},),
         words="has the sheets '2023', '2024'",
     ),
-    # Columns that are not numbers
-    Awkward(
-        "text.csv",
-        text(header=WITH_SEX, lead=lambda at: [SEXES[at % 2]]),
-        advice=({"drop": ["sex"]},),
-        words="'sex' (text: 'f', 'm')",
-        left_out=("sex",),
-    ),
-    Awkward(
-        "clinic.csv",
-        text(";", comma, header=CLINIC, lead=clinic, end="\r\n", before="\ufeff"),
-        advice=({"drop": ["patient", "sex", "smoker", "visit"]},),
-        words="'visit' (dates",
-        left_out=("patient", "sex", "smoker", "visit"),
-        reading="decimal commas",
-    ),
-    Awkward(
-        "dates.xlsx",
-        excel(
-            {"s": [["visit", *NAMES], *([f"2024-01-{at % 28 + 1:02d}", *row] for at, row in enumerate(ROWS.tolist()))]}
-        ),
-        advice=({"drop": ["visit"]},),
-        words="'visit' (dates",
-        left_out=("visit",),
-    ),
-    Awkward(
-        "detection.csv",
-        holed(7, mark="<5"),
-        advice=({"na_values": ["<5"], "missing": "drop"},),
-        words="numbers, but '<5' in line 8",
-        rows=len(ROWS) - 1,
-        reading="1 of 40 rows left out",
-        same=False,
-    ),
-    Awkward(
-        "point.csv",
-        text(";", comma),
-        options={"delimiter": ";", "thousands": "'"},
-        reading="decimal commas",
-    ),
-    # Gaps
-    Awkward(
-        "gaps.csv",
-        holed(3, 9),
-        advice=({"missing": "drop"}, {"drop": ["pressure"]}),
-        words="Column 'pressure' has 2 missing values",
-        names=NAMES[:2],
-        left_out=("pressure",),
-        same=False,
-    ),
-    Awkward(
-        "na.csv",
-        holed(3, 9, mark="NA"),
-        options={"missing": "drop"},
-        rows=len(ROWS) - 2,
-        reading="2 of 40 rows",
-        same=False,
-    ),
-    Awkward(
-        "sentinel.csv",
-        holed(3, mark="-999"),
-        options={"missing": "drop", "na_values": [-999]},
-        rows=len(ROWS) - 1,
-        reading="1 of 40",
-        same=False,
-    ),
     # Columns that cannot stand beside others
     Awkward(
         "constant.csv",
@@ -358,7 +270,7 @@ REFUSED = [
     Refused("two.zip", zipped({"a.csv": PLAIN, "b.csv": PLAIN}), "it needs one file", zipped({"a.csv": PLAIN})),
     Refused("broken.xlsx", b"PK not a workbook", "no Excel file", excel({"s": [list(NAMES), *ROWS.tolist()]})),
     Refused(
-        "words.csv", b"name,town\nann,rome\nbob,oslo\ncat,bern\ndan,rome\n", "2 columns that are not numbers", PLAIN
+        "words.csv", b"name,town\nann,rome\nbob,oslo\ncat,bern\ndan,rome\n", "not numbers: 'name' (text, all", PLAIN
     ),
 ]
 """Each with the file that follows from doing what the error says."""

@@ -87,22 +87,6 @@ def test_missing_and_infinite(frame):
     assert rfdag.learn(frame, missing="drop").n_samples == 47
 
 
-def test_columns_with_hardly_any_values(frame):
-    frame["income"] = np.nan
-    with refuses(DataError, r"^Column 'income' has no values: all 50 are missing. Leave it out with drop=\['income'\]"):
-        rfdag.learn(frame)
-    frame.loc[4, "income"] = 1.5
-    with refuses(DataError, "constant: 'income'", "awkward='keep-one'"):
-        rfdag.learn(frame)
-    frame["income"] = np.where(np.arange(50) < 25, frame["age"] ** 2, np.nan)
-    frame.loc[:16, "height"] = np.nan
-    with refuses(DataError, "'income' and 'height' are known together in 8 rows", "at least 10", "drop=.'income'"):
-        rfdag.learn(frame)
-    frame.loc[15:16, "height"] = [0.5, 0.25]
-    with pytest.warns(DataWarning, match="50 % of 'income', 30 % of 'height'"):
-        assert rfdag.learn(frame, missing="pairwise").names == tuple(frame)
-
-
 @pytest.mark.parametrize("value", [0.0, 7.5, -1e12, 1e-300])
 def test_constant(frame, value):
     frame["income"] = value
@@ -146,56 +130,6 @@ def test_columns_that_are_not_numbers(frame):
         rfdag.learn(frame.drop(columns="patient"))
     with pytest.raises(DataError, match=r"'patient' \(text, all different\). Pass drop=\['patient'\]"):
         rfdag.learn(frame.drop(columns="born"))
-
-
-def test_columns_of_text_are_categories(frame):
-    frame["town"] = ["rome", "oslo", "bern", "rome", "oslo"] * 10
-    frame["smokes"] = [True, False] * 25
-    for table in (frame, pl.from_pandas(frame), frame.assign(town=frame["town"].astype("category"))):
-        found = rfdag.learn(table)
-        town, smokes = found.columns[-2:]
-        assert (town.taken_for, town.remarks) == ("categories", ("3 levels: bern, oslo, rome",))
-        assert (smokes.taken_for, smokes.remarks) == ("categories", ("2 levels: False, True",))
-        assert found.mixed.expansion.parts[4].counts.tolist() == [10, 20, 20]
-    constant = frame.assign(town="rome")
-    for table in (constant, pl.from_pandas(constant), constant.assign(kind=frame["town"])):
-        with refuses(DataError, "constant: 'town'", "awkward='keep-one'"):
-            rfdag.learn(table)
-    with refuses(DataError, r"^Column 'town' has no values: all 50 are missing. Leave it out with drop=\['town'\]"):
-        rfdag.learn(frame.assign(town=pd.Series([None, "NA", np.nan, " ", "n/a"] * 10)))
-
-
-def test_columns_of_too_many_or_mixed_levels(frame):
-    frame["town"] = [f"town {at}" for at in range(25)] * 2
-    assert rfdag.learn(frame).columns[-1].remarks == ("25 levels: town 0, town 1, town 10, town 11, …",)
-    many = pd.concat([frame, frame.assign(age=frame["age"] + 9)]).assign(town=[f"town {at}" for at in range(50)] * 2)
-    assert rfdag.learn(many).columns[-1].remarks[0].startswith("50 levels")
-    many.iloc[0, -1] = "a 51st"
-    with refuses(DataError, "'town' is text with more than 50 levels .'a 51st', 'town 0', 'town 1', …", "drop=.'town'"):
-        rfdag.learn(many)
-    with refuses(DataError, "'age' has .*different numbers", "Take it out of categorical"):
-        rfdag.learn(many, categorical=["age"])
-    frame["town"] = ["rome", 1, 2, 3, 2] * 10
-    with refuses(DataError, "'town' .numbers, but 'rome' in row 0", "drop=.'town'"):
-        rfdag.learn(frame)
-    assert rfdag.learn(frame, categorical=["town"]).columns[-1].remarks == ("4 levels: 1, 2, 3, rome",)
-
-
-def test_options_of_columns_that_do_not_fit(frame):
-    frame["size"] = ["S", "L", "M", "S", "M"] * 10
-    with refuses(OptionError, r"categorical names 'siz' .nearest: 'size'", "has no such column"):
-        rfdag.learn(frame, categorical=["siz"])
-    with refuses(OptionError, "categorical and ordinal both name 'size'"):
-        rfdag.learn(frame, categorical=["size"], ordinal=["size"])
-    with refuses(
-        OptionError, "'size' holds text whose order is not known: 'L', 'M', 'S'", "ordinal=.'size: L < M < S'."
-    ):
-        rfdag.learn(frame, ordinal=["size"])
-    with refuses(OptionError, "the column has 'M' besides. Name all of them"):
-        rfdag.learn(frame, ordinal=["size: S < L"])
-    found = rfdag.learn(frame, ordinal=["size: S < M < L"])
-    assert found.means[4] == pytest.approx(1.8)
-    assert found.mixed is None
 
 
 def test_duplicate_names(rows, tmp_path):

@@ -117,7 +117,7 @@ def test_options_reach_the_library(tmp_path):
         (["learn", "{data}", "--input", "correlation"], 2, "pass --n-samples"),
         (["simulate", "somewhere", "--seed", "-1"], 2, "--seed"),
         (["learn", "{data}", "--delimiter", ";"], 1, "commas"),
-        (["learn", "{truth}"], 1, "not numbers"),
+        (["learn", "{truth}", "--score", "bdeu"], 2, "'weight' holds numbers"),
         (["learn"], 2, "Missing argument"),
         (["learn", "{data}", "--out", "{data}"], 1, "could not be written"),
         (["compare", "{data}", "{data}"], 1, "source,target"),

@@ -91,9 +91,9 @@ def test_without_a_cluster(rows, frame):
 
 def test_bad_collections(frame):
     with pytest.raises(DataError, match=r"Column 'b' has 3 missing values"):
-        rfdag.learn(dd.from_pandas(frame.assign(b=frame.b.mask(frame.index < 3)), npartitions=4))
+        rfdag.learn(dd.from_pandas(frame.assign(b=frame.b.mask(frame.index < 3)), npartitions=4), missing="error")
     with pytest.raises(DataError, match="not numbers: 'word'"):
-        rfdag.learn(dd.from_pandas(frame.assign(word="x"), npartitions=2))
+        rfdag.learn(dd.from_pandas(frame.assign(word=[f"row {at}" for at in range(900)]), npartitions=2))
     with pytest.raises(DataError, match=r"Dask Series.*one row per"):
         rfdag.learn(dd.from_pandas(frame, npartitions=2)["a"])
     with pytest.raises(DataError, match=r"shape \(5,\)"):

@@ -13,7 +13,7 @@ import pytest
 
 import rfdag
 from rfdag.input.description import Description
-from rfdag.input.reading import as_table
+from rfdag.input.reading import read
 from rfdag.simulate import linear_sem, random_dag, sample
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -92,9 +92,10 @@ def test_text_files_as_people_write_them(tmp_path):
     years = rfdag.learn(path, delimiter=";", header=True)
     assert (years.names, years.n_samples) == (("1", "2"), 4)
     path.write_text("a;b;c\n1,5;2;True\n3;1,25;false\n2;5;true\n4;4,5;FALSE\n9;1;true\n7;2;true\n   \n")
-    european = as_table(path, Description(delimiter=";", decimal=","))
-    np.testing.assert_array_equal(european.values[:2], [[1.5, 2, 1], [3, 1.25, 0]])
+    european = read(path, Description(delimiter=";", decimal=",", na_values=["3"]))
+    np.testing.assert_array_equal(european.values[:2, :2], [[1.5, 2], [np.nan, 1.25]])
     assert european.values.shape == (6, 3)
+    assert sorted(map(str.lower, european.levels[2])) == ["false", "true"]
 
 
 def test_matrices_as_frames_write_them(rows, expected, tmp_path):

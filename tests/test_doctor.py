@@ -8,8 +8,10 @@ import re
 import subprocess
 import sys
 import tomllib
+import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 from scipy import sparse
 from typer.testing import CliRunner
@@ -17,6 +19,7 @@ from typer.testing import CliRunner
 import rfdag
 from rfdag.cli import app
 from rfdag.commands import checkup, compiling, doctor, probes
+from rfdag.errors import DataWarning
 from rfdag.methods.catalogue import BUILT_IN
 from rfdag.runtime import compilation
 from rfdag.simulate import linear_sem, random_dag, sample
@@ -151,6 +154,7 @@ def test_compiling_everything_leaves_nothing_to_compile():
     assert told == sorted(told)
     dag = random_dag(20, degree=3, rng=5)
     rows = sample(linear_sem(dag, rng=6), 300, rng=7)
+    rng = np.random.default_rng(8)
     with compilation.counting() as compiled:
         for method in set(BUILT_IN) - {"sp"}:
             rfdag.learn(rows, method, n_jobs=2)
@@ -159,6 +163,17 @@ def test_compiling_everything_leaves_nothing_to_compile():
         rfdag.learn(rows, rfdag.Soft(beam=16, rescoring="lazy"), knowledge={"tiers": [range(10), range(10, 20)]})
         rfdag.learn(sparse.csr_array(dag), input="dag").cpdag  # noqa: B018
         rfdag.learn(rows, correlation="spearman")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            words = np.array(["low", "middle", "high"])[np.digitize(rows[:, :4], [-0.5, 0.5])]
+            table = np.hstack([words.astype(object), rows[:, 4:]])
+            known = {"tiers": [range(10), range(10, 20)]}
+            rfdag.learn(table, knowledge=known, n_jobs=2)
+            rfdag.learn(np.where(rng.random(table.shape) < 0.05, np.nan, table), basis="auto")
+            rfdag.learn(np.where(rng.random(rows.shape) < 0.05, np.nan, rows), correlation="normal-scores")
+            for options in ({}, {"score": "multinomial"}, {"score": "gaussian"}):
+                rfdag.learn(words, **options)
+            rfdag.bootstrap(words, runs=2, n_jobs=1)
     assert compiled() == 0
 
 

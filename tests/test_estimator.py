@@ -80,10 +80,49 @@ def test_columns_called_by_numbers_keep_their_names(sem):
 
 def test_complaints_about_frames_name_the_columns(sem):
     frame = pd.DataFrame(sample(sem, 50, rng=2), columns=list("abcdef"))
-    with pytest.raises(ValueError, match="'town'"):
+    with pytest.raises(ValueError, match="constant: 'town'"):
         RFD().fit(frame.assign(town="x"))
-    with pytest.raises(ValueError, match="Column 'a' has 50 missing values"):
+    with pytest.raises(ValueError, match=r"'town' \(text, all different\)"):
+        RFD().fit(frame.assign(town=[f"town {at}" for at in range(50)]))
+    with pytest.raises(ValueError, match="Column 'a' has no values: all 50 are missing"):
         RFD().fit(frame.assign(a=np.nan))
+    with pytest.raises(ValueError, match="Column 'a' has 1 missing value"):
+        RFD(description=rfdag.Description(missing="error")).fit(frame.assign(a=frame["a"].where(frame.index > 0)))
+
+
+def test_frames_with_text_and_gaps_are_learnt(sem):
+    frame = pd.DataFrame(sample(sem, 400, rng=2), columns=list("abcdef"))
+    frame["a"] = np.array(["low", "middle", "high"])[np.digitize(frame["a"], [-0.5, 0.5])]
+    frame.loc[:9, "b"] = np.nan
+    with pytest.warns(rfdag.errors.DataWarning, match="2.5 % of 'b'"):
+        found = RFD().fit(frame)
+    with pytest.warns(rfdag.errors.DataWarning, match="2.5 % of 'b'"):
+        expected = rfdag.learn(frame)
+    assert found.result_.mixed is not None
+    assert (found.n_features_in_, found.feature_names_in_.tolist()) == (6, list("abcdef"))
+    assert tuple(found.order_) == expected.order
+    np.testing.assert_array_equal(found.dag_, expected.dag)
+    np.testing.assert_array_equal(found.coef_, expected.coefficients)
+    with pytest.raises(rfdag.errors.OptionError, match="has categories or curves"):
+        found.score(frame)
+
+
+def test_arrays_with_gaps_are_learnt_unless_they_are_refused(sem):
+    rows = sample(sem, 400, rng=2)
+    holed = rows.copy()
+    holed[:9, 1] = np.nan
+    with pytest.warns(rfdag.errors.DataWarning, match="2.2 % of column 1"):
+        found = RFD().fit(holed)
+    np.testing.assert_array_equal(found.cpdag_, RFD().fit(rows).cpdag_)
+    assert np.isfinite(found.score(rows))
+    assert found.__sklearn_tags__().input_tags.allow_nan
+    for refusing in (
+        RFD(description=rfdag.Description(missing="error")),
+        RFD(estimation=rfdag.Estimation(test="fisher-z")),
+    ):
+        assert not refusing.__sklearn_tags__().input_tags.allow_nan
+        with pytest.raises(ValueError, match=r"contains NaN|has 9 missing values"):
+            refusing.fit(holed)
 
 
 def test_score_is_the_gaussian_log_likelihood(sem):

@@ -56,7 +56,7 @@ def test_a_messy_file_at_the_terminal(tmp_path, monkeypatch):
     assert {(edge.source, edge.target) for edge in result.edges} == EDGES
     assert {column.name for column in result.columns} == set(HEADER)
     page = (tmp_path / "clinic.html").read_text(encoding="utf-8")
-    for word in ("Weight lb", "row identifiers", "it is constant", "encoding cp1252", "19 of 400 rows"):
+    for word in ("Weight lb", "row identifiers", "it is constant", "encoding cp1252", "count as 395 (of 400)"):
         assert word in page
 
 
@@ -76,29 +76,32 @@ def test_a_frame_in_a_notebook(tmp_path):
     frame.loc[[4, 90], "hours"] = np.nan
     frame.loc[::40, "rent"] = -999
 
-    with pytest.raises(DataError, match=r"Pass drop=\['town'\]"):
-        rfdag.learn(frame)
     with pytest.raises(DataError, match="missing='drop'"):
-        rfdag.learn(frame, drop=["town"])
+        rfdag.learn(frame, missing="error")
     with pytest.warns(DataWarning) as told:
-        first = rfdag.learn(frame, drop=["town"], missing="drop")
+        first = rfdag.learn(frame)
     said = " ".join(str(each.message) for each in told)
+    assert said.startswith("Values are missing: 0.5 % of 'hours'. They were bridged by maximum likelihood")
+    assert "3 levels: bern, oslo, rome" in str(first.columns)
     assert "na_values=[-999]" in said
     assert "drop=['person']" in said
     assert "−999 occurs 10 times" in first._repr_html_() + str(first.columns)
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        mixed = rfdag.learn(frame, id="person", na_values=[-999], missing="drop")
         result = rfdag.learn(frame, drop=["town"], id="person", na_values=[-999], missing="drop")
-    assert {(edge.source, edge.target) for edge in result.edges} == {
-        ("skill", "wage"), ("hours", "wage"), ("wage", "rent"),
-    }  # fmt: skip
+    for found in (mixed, result):
+        assert {(edge.source, edge.target) for edge in found.edges} == {
+            ("skill", "wage"), ("hours", "wage"), ("wage", "rent"),
+        }  # fmt: skip
     assert result.n_samples == 388
     assert result.effect("wage", "rent").estimate == pytest.approx(20, abs=2)
     with pytest.warns(EquivalenceWarning, match="in this DAG only"):
         rfdag.learn(frame[["skill", "wage"]]).effect("skill", "wage")
     html = result._repr_html_()
     assert "2 left out" in html
+    assert "1 of categories" in mixed._repr_html_()
     assert "12 of 400 rows left out" in html
     axes = result.plot()
     axes.figure.savefig(tmp_path / "graph.png")
@@ -124,7 +127,7 @@ def test_a_wide_parquet_file(tmp_path):
 
     refused = run()
     assert refused.exit_code == 1
-    assert "'sample' (text). Pass --drop sample to learn from the other 2002 columns" in refused.output
+    assert "'sample' (text, all different). Pass --drop sample to learn from the other 2002 columns" in refused.output
     refused = run("--id", "sample")
     assert "constant: 'batch'. Pass --awkward keep-one" in refused.output
     quick = ["--beam", "1", "--no-refine", "--parents", "threshold", "--precision", "shrinkage"]

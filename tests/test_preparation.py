@@ -340,11 +340,11 @@ def test_open_files_are_read_to_the_end(frame, tmp_path):
     text = io.StringIO(frame.to_csv(index=False, sep=";", decimal=","))
     same(rfdag.learn(text), rfdag.learn(frame))
     with pytest.raises(DataError, match="The input has a column that is not numbers"):
-        rfdag.learn(io.StringIO(frame.assign(town="x").to_csv(index=False)))
+        rfdag.learn(io.StringIO(frame.assign(town=[f"row {at}" for at in range(len(frame))]).to_csv(index=False)))
 
 
 def test_what_is_piped_in_is_read(frame):
-    text = frame.assign(town="x").to_csv(index=False)
+    text = frame.assign(town=[f"row {at}" for at in range(len(frame))]).to_csv(index=False)
     done = CliRunner().invoke(app, ["learn", "-"], input=text)
     assert done.exit_code == 1
     assert "standard input has a column that is not numbers: 'town'" in " ".join(done.output.split())

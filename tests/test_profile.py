@@ -279,7 +279,7 @@ def test_commands_report_and_summary_tell_of_columns(rows, tmp_path):
     assert "as row numbers and identifiers are" in shown
     told = json.loads(CliRunner().invoke(app, ["learn", str(path), "--json"]).output)
     assert told["columns"][2] == {
-        "name": "c", "taken_for": "whole numbers", "done": "used", "remarks": ["numbers the rows"]
+        "name": "c", "taken_for": "whole numbers", "done": "used", "remarks": ["numbers the rows"], "missing": 0
     }  # fmt: skip
     assert told["warnings"][0].endswith("drop it: drop=['c'].")
     result = learnt(path)

@@ -495,9 +495,9 @@ def test_missing_and_infinite_values_are_counted_over_all_pieces(rows, tmp_path,
     )
     for kind in ("parquet", "feather", "csv"):
         with refuses(DataError, *message):
-            rfdag.learn(write(holed, tmp_path / f"holed.{kind}"), n_jobs=2)
+            rfdag.learn(write(holed, tmp_path / f"holed.{kind}"), n_jobs=2, missing="error")
     with refuses(DataError, *message):
-        rfdag.learn(table(holed))
+        rfdag.learn(table(holed), missing="error")
 
 
 def test_nulls_are_known_before_reading(rows, tmp_path, monkeypatch):
@@ -507,14 +507,14 @@ def test_nulls_are_known_before_reading(rows, tmp_path, monkeypatch):
     frame.to_parquet(path)
     monkeypatch.setattr(Pieces, "fold", None)
     with refuses(DataError, "Column 'e' has 4 missing values"):
-        rfdag.learn(path)
+        rfdag.learn(path, missing="error")
     with refuses(DataError, "Column 'last' has 4 missing values"):
-        rfdag.learn(path, names=["x", "y", "z", "w", "last"])
+        rfdag.learn(path, names=["x", "y", "z", "w", "last"], missing="error")
 
 
 def test_words_and_mixed_types_are_named(rows, tmp_path, small_blocks):
     path = tmp_path / "words.parquet"
-    words = pa.array(["red", "blue"] * 1500)
+    words = pa.array([f"row {at}" for at in range(3000)])
     for column in (words, words.dictionary_encode(), pa.array([0] * 3000, pa.date32()), pa.array([[1]] * 3000)):
         pq.write_table(table(rows).append_column("stray", column), path)
         with refuses(DataError, "words.parquet has a column that is not numbers: 'stray'"):

@@ -9,6 +9,7 @@ import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import polars
 import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.feather
@@ -128,6 +129,7 @@ FORMS = {
     "marks": {"na_values": ["blue", -9, 1, "M"], "categorical": ["region"], "drop": ["times"]},
     "dropped": {"missing": "drop", "categorical": ["region"], "na_values": [-9]},
     "weighted": {"weights": "times", "id": "y"},
+    "weighted marks": {"weights": "times", "na_values": [1, 7.5]},
 }
 
 
@@ -172,7 +174,9 @@ def test_dictionaries_of_several_files(frame, tmp_path):
     assert "late" in found.levels[1]
 
 
-def test_orders_that_dictionaries_declare(frame):
+def test_orders_that_dictionaries_declare(monkeypatch):
+    monkeypatch.setattr(tables, "CELLS_PER_BLOCK", 4)
+
     def chunk(levels, entries):
         kind = pa.DictionaryArray.from_arrays(pa.array(entries), pa.array(levels), ordered=True)
         return pa.table({"x": np.arange(len(entries)) * 1.0, "size": kind})
@@ -195,6 +199,26 @@ def test_null_words_in_a_category_type_are_levels():
     np.testing.assert_array_equal(stream.level_counts[1], [10, 10, 5])
     assert stream.missing == (0, 5)
     assert read(pa.table({"x": np.arange(30.0), "y": entries})).levels == {1: ("a", "b")}
+
+
+@pytest.mark.parametrize("kind", ["parquet", "ipc"])
+def test_what_polars_writes(tmp_path, kind):
+    frame = polars.DataFrame(
+        {
+            "x": np.arange(40.0),
+            "word": polars.Series(["u", "v", None, "w"] * 10).cast(polars.Categorical),
+            "level": polars.Series(["low", "high", "middle", "high"] * 10).cast(polars.Enum(["low", "middle", "high"])),
+            "text": ["p", "q"] * 20,
+            "flag": [True, None, False, True] * 10,
+        }
+    )
+    getattr(frame, f"write_{kind}")(tmp_path / f"rows.{kind}")
+    found = read(tmp_path / f"rows.{kind}")
+    assert found.levels[1] == ("u", "v", "w")
+    assert set(found.levels[2]) == {"low", "middle", "high"}
+    assert (found.levels[3], found.levels[4]) == (("p", "q"), ("False", "True"))
+    assert {at: sum(counts) for at, counts in found.level_counts.items()} == {1: 30, 2: 40, 3: 40, 4: 30}
+    np.testing.assert_array_equal(blocks_of(found)[:4, 4], [1, np.nan, 0, 1])
 
 
 def test_numbers_have_no_extra_reading(frame, monkeypatch):
@@ -241,7 +265,7 @@ def test_text_that_is_read_cell_by_cell(frame, tmp_path, monkeypatch):
     lines = path.read_text().splitlines()
     lines[400] = '" 1,5 ",' + lines[400].split(",", 1)[1]
     path.write_text("\n".join(lines))
-    with pytest.raises(DataError, match="not numbers: 'x'.*line 401"):
+    with pytest.raises(DataError, match=r"not numbers: 'x'.*line 401"):
         blocks_of(both(path, Description(drop=[]), monkeypatch)[0])
     text = "a b c\n" + "".join(f"{at % 7} {'uv'[at % 2]} {['true', 'False'][at % 3 > 1]}\n" for at in range(300))
     path.write_text(text)
@@ -265,10 +289,10 @@ def test_words_that_come_late_in_a_column_of_numbers(tmp_path, monkeypatch):
     cells = [str(at % 5) for at in range(300)] + ["red"]
     path.write_text("a,b\n" + "".join(f"{at * 0.5},{cell}\n" for at, cell in enumerate(cells)))
     monkeypatch.setattr(sources, "TEXT_IN_PIECES_FROM", 0)
-    with pytest.raises(DataError, match="not numbers: 'b'.*'red' in line 302"):
+    with pytest.raises(DataError, match=r"not numbers: 'b'.*'red' in line 302"):
         blocks_of(read(path))
     path.write_text("a,b\n" + "".join(f"{at * 0.5},{'' if at < 250 else 'red'}\n" for at in range(400)))
-    with pytest.raises(DataError, match=r"not numbers: 'b'.*for categories pass categorical=\['b'\]"):
+    with pytest.raises(DataError, match=r"not numbers: 'b'.*If 'b' holds categories, pass categorical=\['b'\]"):
         blocks_of(read(path))
     path.write_text("a,b\n" + "".join(f"{at * 0.5},{cell}\n" for at, cell in enumerate(cells)))
     assert read(path, Description(categorical=["b"])).levels == {1: ("0", "1", "2", "3", "4", "red")}
@@ -318,7 +342,7 @@ def test_many_levels_are_refused_by_name(frame, tmp_path, monkeypatch, kind):
     monkeypatch.setattr(sources, "TEXT_IN_PIECES_FROM", 0)
     write = write_text if kind == "csv" else STREAMS[kind]
     source = write(many, tmp_path / f"many.{kind}")
-    with pytest.raises(DataError, match="Column 'town' .* more than 50 levels.*drop=\\['town'\\]"):
+    with pytest.raises(DataError, match=r"Column 'town' .* more than 50 levels.*drop=\['town'\]"):
         read(source)
     with pytest.raises(DataError, match="Column 'x' has more different numbers than the 50 levels"):
         read(source, Description(drop=["town"], categorical=["x"]))
@@ -329,6 +353,9 @@ def test_all_different_text_and_dates_are_refused(frame):
     for column in ([f"p{at}" for at in range(ROWS)], pd.date_range("2020-01-01", periods=ROWS)):
         with pytest.raises(DataError, match="not numbers: 'stray'"):
             read(arrow_of(frame.assign(stray=column)))
+    for words in (["2024-05-07", "2024-05-08"], ["1,5", "2,5"]):
+        with pytest.raises(DataError, match="not numbers: 'stray'"):
+            read(arrow_of(frame.assign(stray=words * (ROWS // 2))))
     few = pa.table({"x": [1.0, 2.0, 5.0, 3.0], "stray": list("abcd")})
     with pytest.raises(DataError, match=r"'stray' \(text, all different\)"):
         read(few)
@@ -363,7 +390,7 @@ def test_rows_that_are_read_once_are_gathered(frame, form, monkeypatch):
         assert found.levels == expected.levels
         np.testing.assert_array_equal(found.values, expected.values)
     monkeypatch.setattr("rfdag.input.files.available_memory", lambda: 5000.0)
-    with pytest.raises(FileError, match="read once only.*pass a file or a dataset"):
+    with pytest.raises(FileError, match=r"read once only.*pass a file or a dataset"):
         read(arrow_of(frame).to_reader(70), form)
 
 
@@ -427,8 +454,21 @@ def test_dask_objects_are_numbers_or_text(frame):
             read(collection(both))
 
 
+def test_dates_that_the_user_calls_categories(frame):
+    days = frame[["x", "y"]].assign(
+        day=pd.to_datetime(np.where(frame.x > 0, "2020-01-01", "2020-02-01")),
+        text=np.where(frame.x > 0, "2020-01-01", "2020-02-01"),
+    )
+    form = Description(categorical=["day", "text"])
+    for source in (collection(days), collection(days.astype({"text": object}))):
+        same(read(source, form), read(days, form))
+        with pytest.raises(DataError, match="not numbers: 'text'"):
+            read(source, Description(drop=["day"]))
+    assert [len(each) for each in read(arrow_of(days), form).levels.values()][:2] == [2, 2]
+
+
 def test_dask_refuses_many_levels(frame):
-    with pytest.raises(DataError, match="Column 'town' .* more than 50 levels"):
+    with pytest.raises(DataError, match=r"Column 'town' .* more than 50 levels"):
         read(collection(frame.assign(town=[f"town {at % 51}" for at in range(ROWS)])))
     with pytest.raises(DataError, match="not numbers: 'day'"):
         read(collection(frame.assign(day=pd.date_range("2020-01-01", periods=ROWS))))
@@ -437,5 +477,5 @@ def test_dask_refuses_many_levels(frame):
 def test_dask_on_a_cluster(frame, cluster):
     dask_is_like_a_frame(frame, FORMS["named"])
     dask_is_like_a_frame(frame, FORMS["marks"])
-    with pytest.raises(DataError, match="Column 'town' .* more than 50 levels"):
+    with pytest.raises(DataError, match=r"Column 'town' .* more than 50 levels"):
         read(collection(frame.assign(town=[f"town {at % 51}" for at in range(ROWS)])))

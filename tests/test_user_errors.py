@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import rfdag
 from rfdag.cli import app
-from rfdag.errors import DataError, FileError, GraphError, NumericalWarning, OptionError
+from rfdag.errors import DataError, DataWarning, FileError, GraphError, NumericalWarning, OptionError
 from rfdag.runtime import writing
 
 NAMES = ["age", "smoking", "cancer", "income"]
@@ -356,7 +356,12 @@ def test_columns_without_names_are_called_by_number(rows):
         (twin, "column 3 is a copy of column 1 up to scale. Pass awkward='keep-one' to leave out column 3"),
     ):
         with pytest.raises(DataError, match=re.escape(message)):
-            rfdag.learn(table)
+            rfdag.learn(table, missing="error")
+    with pytest.raises(DataError, match=r"^Column 2 has infinite values \(inf\)\. Drop"):
+        rfdag.learn(holed)
+    holed[4, 2] = 0.0
+    with pytest.warns(DataWarning, match=r"^Values are missing: .* % of column 1\. "):
+        rfdag.learn(holed)
     with pytest.raises(DataError, match="constant: 'smoking'"):
         rfdag.learn(flat, names=NAMES)
 

@@ -15,7 +15,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfdag.errors import OptionError
-from rfdag.input.checks import check_usable
 from rfdag.input.description import SELECTING, Description
 from rfdag.input.reading import as_table, places_of
 from rfdag.input.sources import lies_elsewhere
@@ -170,16 +169,27 @@ class RFD(BaseEstimator):  # type: ignore[misc]
             if all(isinstance(name, str) for name in self.result_.names):
                 self.feature_names_in_ = np.array(self.result_.names, dtype=object)
             return self
-        names = None
         if is_into_dataframe(X):
-            # scikit-learn would complain of words and holes too, but without naming the columns, and it forgets names
-            # that are not text.
-            table = as_table(X)
-            check_usable(table)
-            names = table.names
-        values = validate_data(self, X, dtype=np.float64)
-        self._remember(learn(values, names=names, progress=False, **params))
+            # scikit-learn would refuse words, forget names that are not text, and name no column that it refuses.
+            validate_data(self, X, skip_check_array=True)
+            self._remember(learn(X, progress=False, **params))
+            return self
+        values = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan" if self._bridges_gaps else True)
+        self._remember(learn(values, progress=False, **params))
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn should know: that missing values are taken, unless the description refuses them."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._bridges_gaps
+        return tags
+
+    @property
+    def _bridges_gaps(self) -> bool:
+        """Whether rows with missing values are learnt from."""
+        description = self.description if isinstance(self.description, Description) else Description()
+        tested = isinstance(self.estimation, Estimation) and self.estimation.test is not None
+        return description.bridges_gaps and not tested
 
     def _remember(self, result: Result) -> None:
         self.result_ = result

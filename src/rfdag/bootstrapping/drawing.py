@@ -9,11 +9,13 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.bootstrapping.resampling import Sampling, drawn_moments
+from rfdag.bootstrapping.resampling import Sampling, drawn_moments, standardised
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.gaps import moments_with_gaps
 from rfdag.evidence.mixing import is_mixed, mixed_moments
 from rfdag.input.table import Table
+from rfdag.methods.settings import Settings
+from rfdag.result import Result
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -60,3 +62,16 @@ class TableRows:
         way: Literal["em", "pairwise"] = "pairwise" if self.missing == "pairwise" else "em"
         moments = moments_with_gaps(table.values, table.names, way, self.correlation, frozenset())
         return replace(moments, n_samples=max(2, round(share * moments.rows)))
+
+
+def drawable(table: Table, result: Result, settings: Settings) -> Drawable:
+    """Return what the rows of the runs are drawn from."""
+    estimation = settings.estimation
+    if result.mixed is None and not np.isnan(table.values).any():
+        assert result.moments is not None
+        return Numbers(standardised(table.values, result.moments), table.names, estimation.correlation)
+    basis = estimation.basis
+    if basis == "auto" and result.mixed is not None:
+        # All runs take what all rows have chosen.
+        basis = int(result.mixed.expansion.widths[~result.mixed.categorical].max(initial=1))
+    return TableRows(table, settings.description.missing, basis, estimation.correlation)

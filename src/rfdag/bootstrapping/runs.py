@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rfdag.bootstrapping.drawing import Drawable, Numbers, TableRows
+from rfdag.bootstrapping.drawing import Drawable, drawable
 from rfdag.bootstrapping.edge_lists import edge_matrix, reached
 from rfdag.bootstrapping.frequencies import Bootstrap
-from rfdag.bootstrapping.resampling import DRAWS, Sampling, standardised, unfit_error
+from rfdag.bootstrapping.resampling import DRAWS, Sampling, unfit_error
 from rfdag.errors import (
     DataError,
     FileError,
@@ -193,7 +193,7 @@ def bootstrap(
         _raise_if_interrupted(result)
         table = table.only([table.names.index(name) for name in result.names])
         # The table was read already; the result says how.
-        rows_of_runs = _drawable(table, result, settings)
+        rows_of_runs = drawable(table, result, settings)
         result = replace(result, settings=asked, regressions=result._regressions)
         plan = _Plan(table.names, drawn, running.random_state or 0, settings, result.knowledge)
         todo = _Todo.of(plan, table, int(runs), out)
@@ -220,19 +220,6 @@ def _of_rows(settings: Settings) -> Settings:
     if settings.estimation.blocks is True:
         raise OptionError(f"A bootstrap counts all pairs of columns; leave {keyword('blocks', True)} out.")
     return replace(settings, estimation=replace(settings.estimation, blocks=False))
-
-
-def _drawable(table: Table, result: Result, settings: Settings) -> Drawable:
-    """Return what the rows of the runs are drawn from."""
-    estimation = settings.estimation
-    if result.mixed is None and not np.isnan(table.values).any():
-        assert result.moments is not None
-        return Numbers(standardised(table.values, result.moments), table.names, estimation.correlation)
-    basis = estimation.basis
-    if basis == "auto" and result.mixed is not None:
-        # All runs take what all rows have chosen.
-        basis = int(result.mixed.expansion.widths[~result.mixed.categorical].max(initial=1))
-    return TableRows(table, settings.description.missing, basis, estimation.correlation)
 
 
 def _with_narrow_beams(settings: Settings) -> Settings:

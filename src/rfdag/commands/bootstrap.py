@@ -16,7 +16,6 @@ from rfdag.commands.output_files import Places, require_places, write_places
 from rfdag.commands.speech import INTERRUPTED, JsonFlag, escape, print_files, print_json
 from rfdag.commands.standard_input import SOURCES
 from rfdag.errors import DataWarning, NumericalWarning
-from rfdag.result.pricing import price_in_words
 from rfdag.wording import counted
 
 if TYPE_CHECKING:
@@ -195,6 +194,8 @@ def _scores(found: Bootstrap, consensus: Graph) -> str:
     plain = found.result
     if plain.score is None or (plain.moments is None and not plain.can_rescore):
         return ""
+    from rfdag.result.pricing import price_in_words
+
     price = price_in_words(plain)
     return f". BIC on all rows, {price} per edge: {plain.score_of(consensus):.1f}, of the plain run {plain.score:.1f}"
 

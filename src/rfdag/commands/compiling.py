@@ -22,7 +22,7 @@ import rfdag
 from rfdag.eliminate import RULES, Tolerance
 from rfdag.eliminate.engines.sparse import ListEngine, SparseEngine
 from rfdag.eliminate.engines.sparse_oracle import SparseOracleEngine
-from rfdag.errors import NumericalWarning
+from rfdag.errors import DataWarning, NumericalWarning
 from rfdag.evidence.moments import Moments
 from rfdag.methods.catalogue import BUILT_IN
 from rfdag.orders.candidates import Candidates
@@ -39,6 +39,9 @@ def runs() -> dict[str, Run]:
     model = linear_sem(dag, rng=2)
     rows = sample(model, 200, rng=3)
     loose, close = (sample(linear_sem(random_dag(8, density, rng=4), rng=5), 2000, rng=6) for density in (0.1, 1.0))
+    codes = np.hstack([np.digitize(rows[:, :4], [-0.5, 0.5]), rows[:, 4:]])
+    holed = np.where(np.arange(200)[:, None] % 20 == np.arange(8), np.nan, codes)
+    three: dict[str, Any] = {"categorical": range(3)}
     thin, thin_dag = sparse.csr_array(model.precision()), sparse.csr_array(dag)
     found: dict[str, Run] = {f"{method}, rows": partial(_learn, rows, method) for method in BUILT_IN}
     found |= {f"{method}, a DAG": partial(_learn, dag, method, input="dag") for method in BUILT_IN}
@@ -52,6 +55,10 @@ def runs() -> dict[str, Run]:
         "soft, rows, beams and a proof": partial(_learn, loose, "soft", beam=2, exact=True),
         "soft, rows of a dense graph": partial(_learn, close, "soft", beam=2),
         "soft, rows, clusters": partial(_learn, rows, "soft", clusters=True),
+        "soft, categories and gaps": partial(_learn, holed, "soft", **three),
+        "soft, categories alone": partial(_learn, codes[:, :3], "soft", **three),
+        "soft, categories by their BIC": partial(_learn, codes[:, :3], "soft", score="multinomial", **three),
+        "soft, curves": partial(_learn, rows, "soft", basis=3),
         "soft, ranks": partial(_learn, rows, "soft", correlation="kendall"),
         "an order, few candidates": partial(_among_few, rows),
         "a sparse DAG, again": partial(_repeat, SparseOracleEngine(thin_dag)),
@@ -85,7 +92,8 @@ def compile_all(report: Callable[[str, float], None]) -> dict[str, Any]:
     every = runs()
     begun = time.perf_counter()
     with warnings.catch_warnings(), counting() as compiled:
-        warnings.simplefilter("ignore", NumericalWarning)
+        for category in (DataWarning, NumericalWarning):
+            warnings.simplefilter("ignore", category)
         for number, (name, run) in enumerate(every.items()):
             report(name, number / len(every))
             run()

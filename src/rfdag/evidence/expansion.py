@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import DataError, as_column, keyword, listed
+from rfdag.errors import DataError, DataMessage, as_column, keyword, listed
 from rfdag.wording import counted
 
 Floats = NDArray[np.float64]
@@ -146,10 +146,12 @@ class Expansion:
         return level
 
     def remarks(self) -> tuple[str, ...]:
-        """Return which levels are pooled, in words."""
+        """Return warnings about levels that are pooled."""
         return tuple(
-            f"{as_column(name)}: {counted(len(part.pooled), 'level')} with fewer than {RARE} rows pooled into "
-            f"{part.levels[int(part.of_code.max())]!r} ({listed(part.pooled)})"
+            DataMessage(
+                f"{as_column(name)}: {counted(len(part.pooled), 'level')} with fewer than {RARE} rows pooled into "
+                f"{part.levels[int(part.of_code.max())]!r} ({listed(part.pooled)})."
+            )
             for name, part in zip(self.names, self.parts, strict=True)
             if isinstance(part, Category) and part.pooled
         )

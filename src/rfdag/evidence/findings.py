@@ -41,7 +41,7 @@ def about_sentinels(names: Names, found: Mapping[int, Sequence[Sentinel]]) -> tu
     return (
         DataMessage(
             f"{subject} numbers that seem to stand for missing values: {listed(found, NAMED, shown)}. If so, pass "
-            f"{keyword('na_values', marks)} and {keyword('missing', 'drop')} to leave these rows out."
+            f"{keyword('na_values', marks)}, so that they count as missing."
         ),
     )
 

@@ -128,7 +128,7 @@ def moments_with_gaps(
             f"{keyword('missing', 'drop')}, or {keyword('correlation', 'normal-scores')}, which does with gaps."
         )
     values = np.asarray(values, np.float64)
-    check_spread(names, np.nanmin(values, axis=0), np.nanmax(values, axis=0), np.nanstd(values, axis=0, ddof=1))
+    check_spread(names, np.nanmin(values, axis=0), np.nanmax(values, axis=0), np.nanstd(values, axis=0))
     columns = scores_of_known(values) if correlation == "normal-scores" else values
     found = bridged(columns, names, way, weights, check, report)
     seen = profile_of(filled_from_others(values), names, kinds)

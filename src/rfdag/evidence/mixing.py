@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import DataMessage, Group, OptionError, keyword
+from rfdag.errors import Group, OptionError, keyword
 from rfdag.evidence.awkward import CONSTANT, COPIES, COPY, awkward_error
 from rfdag.evidence.expansion import Expansion, Part, Powers, category
 from rfdag.evidence.gaps import (
@@ -126,7 +126,7 @@ def assembled(
     correlated: str = "pearson",
 ) -> MixedMoments:
     """Return the evidence of the moments of expanded columns, checked, with what the user should know of them."""
-    notes: tuple[str, ...] = tuple(DataMessage(f"{remark}.") for remark in expansion.remarks())
+    notes: tuple[str, ...] = expansion.remarks()
     if any(gaps.missing):
         notes = (about_gaps(expansion.names, gaps.missing, gaps.rows, gaps.way, found.worth), *notes, *found.notes)
     evidence = MixedMoments(
@@ -156,7 +156,7 @@ def _expansion(table: Table, values: Floats, numbers: Sequence[int], degree: int
         some = values[:, numbers]
         names = [table.names[at] for at in numbers]
         with np.errstate(over="ignore"):
-            check_spread(names, np.nanmin(some, axis=0), np.nanmax(some, axis=0), np.nanstd(some, axis=0, ddof=1))
+            check_spread(names, np.nanmin(some, axis=0), np.nanmax(some, axis=0), np.nanstd(some, axis=0))
             means[numbers], deviations[numbers] = np.nanmean(some, axis=0), np.nanstd(some, axis=0)
     counts = {}
     for at, levels in table.levels.items():

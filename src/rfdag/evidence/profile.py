@@ -106,7 +106,7 @@ class Look(NamedTuple):
         Column(name='income', taken_for='numbers', done='used', remarks=('−999 occurs 10 times',))
         >>> print(*profile.notes)
         Column 'income' has numbers that seem to stand for missing values: −999 occurs 10 times. If so, pass
-        na_values=[-999] and missing='drop' to leave these rows out.
+        na_values=[-999], so that they count as missing.
         """
         rows, p = some_rows(*self.values.shape), len(names)
         step = max(1, CELLS_AT_ONCE // min(len(self.values), MOST_ROWS))

@@ -267,7 +267,7 @@ class _Making:
         way: Literal["em", "pairwise"] = "pairwise" if self.missing == "pairwise" else "em"
         if mixed:
             return mixed_of_stream(read, stream, way, basis=self.basis, report=self.report)
-        return moments_of_stream(read, stream, way, self.correlated.kinds, check, self.report)
+        return moments_of_stream(read, stream, way, self.correlated.kinds, check, self.report, self.moments)
 
 
 def _repeating(of: Callable[[Floats], Any], block: Floats) -> Any:

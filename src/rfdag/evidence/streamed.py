@@ -44,7 +44,13 @@ class _Seen(NamedTuple):
 
 
 def moments_of_stream(
-    fold: Fold, stream: Stream, way: Bridging, kinds: Kinds, check: Callable[[Summary], None], report: Report
+    fold: Fold,
+    stream: Stream,
+    way: Bridging,
+    kinds: Kinds,
+    check: Callable[[Summary], None],
+    report: Report,
+    moments: type[Moments] = Moments,
 ) -> Moments:
     """Return the moments of numbers some of which may be missing, read once.
 
@@ -53,7 +59,7 @@ def moments_of_stream(
     compact: Compact = fold(partial(_of_numbers, None, stream.weighted), Compact.joined)
     if not compact.gappy:
         check(compact.whole)
-        return Moments.from_summary(compact.whole, stream.names)
+        return moments.from_summary(compact.whole, stream.names)
     _, _, seen = _looked_at(stream.names, compact, kinds)
     rows, weights = compact.as_rows()
     found = bridged(rows, stream.names, way, weights, report=report)

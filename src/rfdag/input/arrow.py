@@ -275,12 +275,8 @@ def _encoded(column: Any, name: str, where: str) -> Encoded:
     arrow = require_pyarrow()
     from pyarrow import compute
 
-    declared, order = arrow.types.is_dictionary(column.type), None
-    if declared:
-        if column.type.ordered:
-            chunks = column.chunks if isinstance(column, arrow.ChunkedArray) else [column]
-            order = shared_order({tuple(map(str, chunk.dictionary.to_pylist())) for chunk in chunks})
-        column = compute.dictionary_decode(column)
+    if arrow.types.is_dictionary(column.type):
+        return _encoded_dictionaries(column.chunks if isinstance(column, arrow.ChunkedArray) else [column])
     if isinstance(column, arrow.ChunkedArray):
         column = column.combine_chunks()
     try:
@@ -291,7 +287,28 @@ def _encoded(column: Any, name: str, where: str) -> Encoded:
         raise DataError(f"{where}: column {name!r} cannot be read as text ({problem}).") from None
     found = column.dictionary_encode()
     codes = compute.fill_null(found.indices.cast(arrow.int64()), -1).to_numpy(zero_copy_only=False)
-    return Encoded(codes, tuple(map(str, found.dictionary.to_pylist())), declared, order)
+    return Encoded(codes, tuple(map(str, found.dictionary.to_pylist())))
+
+
+def _encoded_dictionaries(chunks: Sequence[Any]) -> Encoded:
+    """Return a column whose chunks have a dictionary each."""
+    arrow = require_pyarrow()
+    from pyarrow import compute
+
+    place: dict[str, int] = {}
+    codes = [np.empty(0, np.int64)]
+    for chunk in chunks:
+        indices = compute.fill_null(chunk.indices.cast(arrow.int64()), -1).to_numpy(zero_copy_only=False)
+        numbers = np.full(len(chunk.dictionary) + 1, -1, np.int64)
+        # A dictionary may hold entries that do not occur, and nulls.
+        for at in np.unique(indices[indices >= 0]).tolist():
+            entry = chunk.dictionary[at].as_py()
+            if entry is not None:
+                numbers[at] = place.setdefault(str(entry), len(place))
+        codes.append(numbers[indices])
+    ordered = [chunk for chunk in chunks if chunk.type.ordered]
+    order = shared_order({tuple(map(str, chunk.dictionary.to_pylist())) for chunk in ordered})
+    return Encoded(np.concatenate(codes), tuple(place), True, order)
 
 
 def _handed_out(

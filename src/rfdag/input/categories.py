@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from rfdag.errors import DataError, OptionError, as_column, keyword, listed
 from rfdag.input.coding import (
-    MOST_LEVELS,
     NAMED,
     OBJECTS,
     WORDS,
@@ -26,10 +25,10 @@ from rfdag.input.coding import (
 )
 from rfdag.input.description import Description
 from rfdag.input.gathering import gathered
-from rfdag.input.numbers import MISSING
+from rfdag.input.numbers import BOOLEANS, MISSING
 from rfdag.input.selection import matching
 from rfdag.input.table import Stream, Table
-from rfdag.input.words import FEW_WORDS, TEXT, Words, not_numbers
+from rfdag.input.words import MIXED, MOST_LEVELS, TEXT, Coded, Words, not_numbers
 from rfdag.wording import counted
 
 Floats = NDArray[np.float64]
@@ -94,6 +93,11 @@ def with_categories(table: Table, form: Description, variables: Sequence[int]) -
             if name in asked.categorical:
                 changed[at], levels[at] = _codes_of_numbers(table.values[:, at], name, marks)
             continue
+        if found.coded is not None and found.kind == MIXED and name not in {*asked.categorical, *asked.ordinal}:
+            if not found.others and all(example.lower() in marks for example in found.examples):
+                changed[at] = _numbers_beside(found.coded, marks)
+                del words[at]
+            continue
         if found.coded is None or not (is_category(found) or name in asked.categorical or name in asked.ordinal):
             continue
         codes, every = _codes_of_text(found, name, marks, ordered=name in asked.ordinal)
@@ -113,8 +117,8 @@ def with_categories(table: Table, form: Description, variables: Sequence[int]) -
 def with_coded_columns(stream: Stream, form: Description, variables: Sequence[int]) -> Table | Stream:
     """Return a stream in which columns of categories are codes, with their levels; others stay as they are.
 
-    The levels are counted in a first reading, where there may be any. Rows that can be read once only are gathered in
-    memory instead.
+    The levels are counted in a first reading, where there may be any. Rows that can be read once only are returned as
+    a table in memory instead, as `with_categories` takes it.
     """
     asked = asked_of(form, [stream.names[at] for at in variables], stream.origin)
     if not isinstance(stream, Codable) or not stream.can_code:
@@ -123,36 +127,35 @@ def with_coded_columns(stream: Stream, form: Description, variables: Sequence[in
     # What is refused anyway is refused before the rows are read.
     stray = {at: words for at, words in stream.words.items() if at not in kinds}
     if stray:
-        named = {stream.names[at]: stray[at] for at in sorted(stray)}
-        raise not_numbers(stream.origin, named, len(stream.names) - len(stray))
+        found = {stream.names[at]: stray[at] for at in sorted(stray)}
+        raise not_numbers(stream.origin, found, len(stream.names) - len(stray))
     if not kinds:
         return stream
     if not stream.repeatable:
-        return with_categories(gathered(stream, READ_ONCE), form, variables)
+        return gathered(stream, READ_ONCE)
     absent = Absences(MISSING - {"none"}, frozenset(str(mark).strip().lower() for mark in form.na_values or ()))
     places = list(kinds)
     names = tuple(stream.names[at] for at in places)
-    counting = Counting(names, absent, stream.origin, len(stream.names) - len(places))
+    named = frozenset(to for to, name in enumerate(names) if name in asked.categorical or name in asked.ordinal)
+    counting = Counting(names, absent, stream.origin, len(variables) - len(places), named)
     tally = stream.tallied(kinds, counting)
+    counting.refuse_others(tally, range(len(places)))
     codings: dict[int, Coding] = {}
     levels: dict[int, tuple[str, ...]] = {}
     counts: dict[int, NDArray[np.int64]] = {}
     missing: dict[int, int] = {}
     for to, at in enumerate(places):
-        found, name = tally.counts[to], names[to]
-        if kinds[at] == OBJECTS and to in tally.numbers and not found:
+        counted_levels, name = tally.counts[to], names[to]
+        if kinds[at] == OBJECTS and to in tally.numbers and not counted_levels:
             continue
-        is_asked = name in asked.categorical or name in asked.ordinal
-        if not is_asked and len(found) == tally.rows >= FEW_WORDS:
-            raise counting.all_different(tally, [to])
-        every, times, declared = _levels_counted(found, tally.orders[to])
+        every, times, declared = _levels_counted(counted_levels, tally.orders[to])
         numbers = np.arange(len(every), dtype=np.float64)
         if name in asked.ordinal:
             numbers = _ranked(numbers, every, asked.ordinal[name], name, declared=declared)
         else:
             levels[at], counts[at] = every, times
         number = dict(zip(every, numbers.tolist(), strict=True))
-        codings[at] = Coding(kinds[at], {level: number[level_text(level)] for level in found}, absent)
+        codings[at] = Coding(kinds[at], {level: number[level_text(level)] for level in counted_levels}, absent)
         missing[at] = tally.rows - int(times.sum())
     return stream.coded(codings, levels, counts, missing)
 
@@ -210,6 +213,12 @@ def _codes_of_text(words: Words, name: Hashable, marks: set[str], *, ordered: bo
     return values[codes], every
 
 
+def _numbers_beside(column: Coded, marks: set[str]) -> Floats:
+    """Return the numbers of a column beside which there are only words that stand for missing ones."""
+    numbers = [np.nan if entry.strip().lower() in marks else float(entry) for entry in column.entries]
+    return np.array([*numbers, np.nan])[column.codes]
+
+
 def _codes_of_numbers(values: NDArray[Any], name: Hashable, marks: set[str]) -> tuple[Floats, tuple[str, ...]]:
     """Return the codes of a column of numbers that the user calls categories, and the numbers as levels."""
     column = np.array(values, np.float64)
@@ -252,6 +261,25 @@ def _ranked(
     known = np.isfinite(codes)
     ranks[known] = place[codes[known].astype(np.int64)]
     return ranks
+
+
+def with_booleans(table: Table) -> Table:
+    """Return a table with columns of true and false as 0 and 1: matrices and rows for a model are numbers.
+
+    >>> words = Words(TEXT, coded=Coded(np.array([0, 1]), ("True", "False")))
+    >>> with_booleans(Table(np.full((2, 1), np.nan), ("a",), {0: words})).values
+    array([[1.],
+           [0.]])
+    """
+    values, words = table.values, dict(table.words)
+    for at, found in table.words.items():
+        if found.coded is None or not all(entry.lower() in BOOLEANS for entry in found.coded.entries):
+            continue
+        numbers = np.array([*(BOOLEANS[entry.lower()] for entry in found.coded.entries), np.nan])
+        values = np.array(values, np.float64)
+        values[:, at] = numbers[found.coded.codes]
+        del words[at]
+    return table._replace(values=values, words=words)
 
 
 def leading_number(level: str) -> float | None:

@@ -17,11 +17,14 @@ from rfdag.wording import counted
 Rows = TypeVar("Rows", Table, Stream)
 
 
-def usable(rows: Rows) -> Rows:
-    """Return rows all of whose columns are numbers; raise, with what the others hold, if some are not."""
+def usable(rows: Rows, *, categories: bool = True) -> Rows:
+    """Return rows all of whose columns are numbers; raise, with what the others hold, if some are not.
+
+    ``categories`` says whether columns may be called categories.
+    """
     if rows.words:
         words = {rows.names[at]: each for at, each in sorted(rows.words.items())}
-        raise not_numbers(rows.origin, words, len(rows.names) - len(words))
+        raise not_numbers(rows.origin, words, len(rows.names) - len(words), categories=categories)
     return rows
 
 
@@ -124,7 +127,8 @@ def check_usable(table: Table, *, gaps: bool = False) -> None:
         missing = np.isnan(values)
         infinite = np.isinf(values).sum(axis=0).tolist()
         counts = missing.sum(axis=0).tolist()
-        check_some_values(table.names, counts, len(values))
+        if gaps or len(values) > 1:
+            check_some_values(table.names, counts, len(values))
         check_complete(table.names, [0] * len(counts) if gaps else counts, infinite, int(missing.any(axis=1).sum()))
 
 

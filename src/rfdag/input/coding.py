@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import DataError, keyword
-from rfdag.input.words import MOST_LEVELS, TEXT, Coded, Words, not_numbers
+from rfdag.input.words import DATES, FEW_WORDS, MOST_LEVELS, TEXT, Coded, Words, are_dates, not_numbers
 
 Floats = NDArray[np.float64]
 Entry = str | float
@@ -116,6 +116,9 @@ class Tally(NamedTuple):
     counts: Mapping[int, Mapping[Entry, int]]
     orders: Mapping[int, frozenset[tuple[str, ...]]]
     numbers: frozenset[int]
+    """Columns of objects that hold numbers in some rows."""
+    declared: frozenset[int]
+    """Columns of a category type in some rows."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,8 @@ class Counting:
     origin: str
     others: int
     """How many columns there are beside these."""
+    asked: frozenset[int] = frozenset()
+    """Places of columns that the user calls categories, whatever they hold."""
 
     def __call__(self, block: Floats, columns: Mapping[int, Encoded]) -> Tally:
         """Return how often each level occurs."""
@@ -140,7 +145,8 @@ class Counting:
                     counts[at][level] = counts[at].get(level, 0) + count
         orders = {at: frozenset(() if each.order is None else (each.order,)) for at, each in columns.items()}
         numbers = frozenset(at for at, each in columns.items() if each.numbers)
-        return self._checked(Tally(len(block), counts, orders, numbers))
+        declared = frozenset(at for at, each in columns.items() if each.declared)
+        return self._checked(Tally(len(block), counts, orders, numbers, declared))
 
     def joined(self, one: Tally, other: Tally) -> Tally:
         """Return the counts of neighbouring rows together."""
@@ -149,31 +155,38 @@ class Counting:
             for level, count in more.items():
                 counts[at][level] = counts[at].get(level, 0) + count
         orders = {at: found | other.orders[at] for at, found in one.orders.items()}
-        return self._checked(Tally(one.rows + other.rows, counts, orders, one.numbers | other.numbers))
+        numbers, declared = one.numbers | other.numbers, one.declared | other.declared
+        return self._checked(Tally(one.rows + other.rows, counts, orders, numbers, declared))
 
     def nothing(self) -> Tally:
         """Return the counts of no rows."""
         places = range(len(self.names))
-        return Tally(0, {at: {} for at in places}, dict.fromkeys(places, frozenset()), frozenset())
+        return Tally(0, {at: {} for at in places}, dict.fromkeys(places, frozenset()), frozenset(), frozenset())
+
+    def refuse_others(self, tally: Tally, places: Iterable[int]) -> None:
+        """Raise if columns hold dates, decimal commas or text that is all different, unless the user asks for them."""
+        others = {self.names[at]: words for at in places if (words := self._other_than_categories(tally, at))}
+        if others:
+            raise not_numbers(self.origin, others, self.others + len(self.names) - len(others))
+
+    def _other_than_categories(self, tally: Tally, at: int) -> Words | None:
+        levels = tuple(map(level_text, tally.counts[at]))
+        if at in self.asked or not levels:
+            return None
+        found = Words(TEXT, levels[:2], "", len(levels) == tally.rows >= FEW_WORDS, max(len(levels) - 2, 0))
+        if at not in tally.declared and are_dates(levels):
+            return found._replace(kind=DATES)
+        return found if found.all_different or found.decimal_commas else None
 
     def _checked(self, tally: Tally) -> Tally:
-        many = {at: levels for at, levels in tally.counts.items() if len(levels) > MOST_LEVELS}
-        different = [at for at, levels in many.items() if len(levels) == tally.rows and not _are_numbers(levels)]
-        if different:
-            raise self.all_different(tally, different)
-        for at, levels in many.items():
-            if _are_numbers(levels):
+        many = [at for at, levels in tally.counts.items() if len(levels) > MOST_LEVELS]
+        self.refuse_others(tally, many)
+        for at in many:
+            levels = tally.counts[at]
+            if not any(isinstance(level, str) for level in levels):
                 refuse_many_numbers(self.names[at])
             refuse_many(self.names[at], len(levels), sorted(map(level_text, levels)))
         return tally
-
-    def all_different(self, tally: Tally, places: Sequence[int]) -> DataError:
-        """Return the error for columns of text in which no entry occurs twice."""
-        found = {}
-        for at in places:
-            shown = tuple(map(level_text, tally.counts[at]))
-            found[self.names[at]] = Words(TEXT, shown[:2], "", True, len(shown) - 2)
-        return not_numbers(self.origin, found, self.others + len(self.names) - len(found))
 
 
 class Codable(ABC):
@@ -302,10 +315,6 @@ def refuse_many_numbers(name: Hashable, count: int | None = None) -> None:
         f"Column {name!r} has {found} than the {MOST_LEVELS} levels of a category. "
         f"Take it out of {keyword('categorical')}, or group its values first."
     )
-
-
-def _are_numbers(levels: Iterable[Entry]) -> bool:
-    return not any(isinstance(level, str) for level in levels)
 
 
 def _is_number(mark: str, number: float) -> bool:

@@ -29,7 +29,7 @@ from rfdag.input.coding import (
 from rfdag.input.columns import Account
 from rfdag.input.frames import from_array, from_frame, is_frame
 from rfdag.input.table import Floats, Folded, Table
-from rfdag.input.words import TEXT, Words
+from rfdag.input.words import MIXED, TEXT, Words
 
 RETRIES = 2
 """How often a partition that fails is tried again."""
@@ -273,10 +273,10 @@ def _read(
 
 
 def _encoded(table: Table, at: int, kind: str) -> Encoded | None:
-    """Return a column of a partition as its different entries; None where it is neither of text nor of numbers."""
+    """Return a column of a partition as its different entries; None where it has both text and numbers."""
     words = table.words.get(at)
     if words is not None:
-        if words.coded is None or (words.kind != TEXT and kind != NAMED):
+        if words.coded is None or (words.kind == MIXED and kind != NAMED and words.levels is None):
             return None
         return Encoded(*words.coded, declared=words.levels is not None, order=words.levels)
     if kind == OBJECTS:

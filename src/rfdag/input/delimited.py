@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import DataError, FileError, keyword
+from rfdag.errors import FileError
 from rfdag.input.arrow import block_of, floats, require_pyarrow
 from rfdag.input.cells import check_named, ragged
 from rfdag.input.coding import NAMED, Encoded, Entry, Reading
@@ -24,7 +24,7 @@ from rfdag.input.numbers import BOOLEANS, Spelling
 from rfdag.input.packing import FALLBACK, encoding_of, is_packed, opened
 from rfdag.input.pieces import File, Piece
 from rfdag.input.text import beginning_of
-from rfdag.input.words import TEXT, Words, not_numbers
+from rfdag.input.words import Words, not_numbers
 
 Floats = NDArray[np.float64]
 
@@ -179,12 +179,8 @@ class TextFile(File):
             else:
                 block[:, to] = column
         if words:
-            problem = not_numbers(str(self.path), words, len(places) - len(words))
-            texts = [name for name, each in words.items() if each.kind == TEXT]
-            advice = (
-                f" The first lines hold numbers; for categories pass {keyword('categorical', texts)}." if texts else ""
-            )
-            raise DataError(f"{problem.message.template}{advice}")
+            # Its first lines hold numbers, or it would have been taken for one of categories.
+            raise not_numbers(str(self.path), words, len(places) - len(words))
         return block if how is None else how.of(block, encoded)
 
     def _parse_fast(self, text: bytes, places: list[int], how: Reading | None) -> Any:

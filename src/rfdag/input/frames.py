@@ -122,7 +122,8 @@ def _words_in(column: nw.Series[Any]) -> Words:
     if kind == TEXT and not declared and are_dates([str(entry).strip() for entry in entries]):
         kind = DATES
     words = _words_among(codes, entries, kind)._replace(levels=_levels_of(column, entries) if declared else None)
-    if kind != TEXT or not any(map(_is_number, entries)):
+    # Whatever a category type declares is a level, numbers as well.
+    if kind != TEXT or declared or not any(map(_is_number, entries)):
         return words
     number = np.array([_is_number(entry) for entry in entries])
     text = [str(entry) for entry, is_number in zip(entries, number, strict=True) if not is_number]
@@ -187,7 +188,7 @@ def _is_number(entry: object) -> bool:
     return isinstance(entry, numbers.Real | Decimal) and not isinstance(entry, bool | np.bool_) and entry == entry
 
 
-def _are_numbers(entries: Sequence[object]) -> bool:
+def _are_numbers(entries: NDArray[Any]) -> bool:
     """Return whether all entries of a column of objects are numbers, or missing."""
     return all(_is_absent(entry) or _is_number(entry) for entry in entries) and any(map(_is_number, entries))
 

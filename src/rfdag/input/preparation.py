@@ -152,11 +152,11 @@ def _without(rows: Table | Stream, places: list[int], form: Description, at_weig
 def _usable(rows: Table | Stream, form: Description, variables: int) -> Table | Stream:
     """Return rows whose columns are numbers or codes of categories; raise, with what they hold, if some are not."""
     asked = bool(form.categorical or form.ordinal)
+    if not isinstance(rows, Table) and (rows.words or asked or (isinstance(rows, Codable) and rows.uncertain)):
+        rows = with_coded_columns(rows, form, range(variables))
     if isinstance(rows, Table):
         rows = _without_marks(rows, marks_of(form), variables)
-        return usable(with_categories(rows, form, range(variables)) if rows.words or asked else rows)
-    if rows.words or asked or (isinstance(rows, Codable) and rows.uncertain):
-        return usable(with_coded_columns(rows, form, range(variables)))
+        rows = with_categories(rows, form, range(variables)) if rows.words or asked else rows
     return usable(rows)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from rfdag.errors import DataError
 from rfdag.input import dask as partitions
+from rfdag.input.categories import with_booleans
 from rfdag.input.checks import (
     check_columns,
     check_complete,
@@ -105,4 +106,5 @@ def as_table(source: Any, form: Description | None = None) -> Table:
     >>> as_table([[1, 2], [3, 4]]).names
     (0, 1)
     """
-    return gathered(usable(open_source(source, form)))
+    opened = open_source(source, form)
+    return gathered(usable(with_booleans(opened) if isinstance(opened, Table) else opened, categories=False))

@@ -121,7 +121,12 @@ def words_of(cells: Sequence[str], plain: Sequence[str | None], places: Sequence
     kind = DATES if are_dates(different) else mixed
     unique = len(cells) > FEW_WORDS and len(set(cells)) == len(cells)
     place: dict[str, int] = {}
-    codes = np.array([place.setdefault(cell.strip(), len(place)) for cell in cells], np.int64)
+    spelt = [cell.strip() for cell in cells]
+    levels = {cell.lower() for cell in different}
+    if levels.issubset(_BOOLEANS) and len(levels) < len(different):
+        # Written in several ways, true and false are the same two levels all the same.
+        spelt = [cell.lower() for cell in spelt]
+    codes = np.array([place.setdefault(cell, len(place)) for cell in spelt], np.int64)
     return Words(
         kind,
         different[:FEW_WORDS],
@@ -141,8 +146,10 @@ def are_dates(entries: Sequence[str]) -> bool:
     return bool(entries) and all(_DATE.fullmatch(entry) for entry in entries)
 
 
-def not_numbers(where: str, words: Mapping[Hashable, Words], usable: int) -> DataError:
+def not_numbers(where: str, words: Mapping[Hashable, Words], usable: int, *, categories: bool = True) -> DataError:
     """Return the error for columns that are not numbers, beside which so many columns are.
+
+    ``categories`` says whether columns may be called categories.
 
     >>> print(not_numbers("The table", {"born": Words("dates", ("2001-05-07",))}, usable=3))
     The table has a column that is not numbers: 'born' (dates: '2001-05-07'). Pass drop=['born'] to learn from the
@@ -171,15 +178,15 @@ def not_numbers(where: str, words: Mapping[Hashable, Words], usable: int) -> Dat
     if marks:
         stand = "stands" if len(marks) == 1 else "stand"
         cures.append(
-            f"If {', '.join(map(repr, marks))} {stand} for a missing value, pass {keyword('na_values', list(marks))} "
-            f"and {keyword('missing', 'drop')}; otherwise correct {'this cell' if len(marks) == 1 else 'these cells'}"
+            f"If {', '.join(map(repr, marks))} {stand} for a missing value, pass {keyword('na_values', list(marks))}; "
+            f"otherwise correct {'this cell' if len(marks) == 1 else 'these cells'}"
             + (f", or pass {keyword('drop', list(mixed))}." if usable >= 2 and not spoilt else ".")
         )
     kinds = {each.kind for each in words.values()}
     if any("date" in kind.lower() or "time" in kind.lower() or "duration" in kind.lower() for kind in kinds):
         cures.append("Dates can be used as numbers, such as days since the first.")
     repeating = [name for name, each in words.items() if each.kind in (TEXT, MIXED) and each.repeats]
-    if repeating and usable + len(repeating) >= 2:
+    if categories and repeating and usable + len(repeating) >= 2:
         cures.append(
             f"If {as_columns(repeating)} {'holds' if len(repeating) == 1 else 'hold'} categories, pass "
             f"{keyword('categorical', repeating)}."

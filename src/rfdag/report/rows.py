@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rfdag.errors import OptionError
 from rfdag.evidence.gaps import filled_from_others
-from rfdag.input.checks import check_columns, check_complete, check_no_moments, check_rows
+from rfdag.input.checks import check_columns, check_complete, check_no_moments, check_rows, check_usable
 from rfdag.input.description import Description
 from rfdag.input.reading import check_has_rows, places_of, read
 from rfdag.input.sources import files_of, is_path
@@ -64,7 +64,9 @@ class Rows:
             digest.update(piece)
         if not files:
             digest.update(repr(tuple(map(str, found.names))).encode(errors="surrogatepass"))
+        gappy = _has_gaps(result)
         if isinstance(found, Table):
+            check_usable(found, gaps=gappy)
             check_no_moments(found.values, rows_needed=True)
             if not files:
                 for piece in _bytes_of(found.values):
@@ -81,7 +83,7 @@ class Rows:
                 return Shapes.of(block[:, : len(found.names)])
 
             shapes, up_to = found.fold(of, Shapes.joined), values_per_column(len(found.names))
-            missing = [0] * len(found.names) if form.bridges_gaps else shapes.missing.tolist()
+            missing = [0] * len(found.names) if gappy else shapes.missing.tolist()
             check_complete(found.names, missing, shapes.infinite.tolist())
             if not found.weighted:
                 _check_size(shapes.count, found, result)
@@ -112,11 +114,15 @@ def _of_the_result(found: Table | Stream, data: Any, result: Result) -> Table | 
     return found if places is None or len(places) == len(found.names) else found.only(places)
 
 
+def _has_gaps(result: Result) -> bool:
+    """Return whether values were missing in the rows that the result was learnt from."""
+    return any(column.missing for column in result.columns)
+
+
 def _check_size(rows: int, found: Table | Stream, result: Result) -> None:
     columns = len(found.names)
     # Rows with gaps count for fewer than they are.
-    fewer = any(column.missing for column in result.columns)
-    same = result.n_samples is None or rows == result.n_samples or (fewer and rows > result.n_samples)
+    same = result.n_samples is None or rows == result.n_samples or (_has_gaps(result) and rows > result.n_samples)
     if columns != len(result.names) or not same:
         expected = "exact input" if result.n_samples is None else counted(result.n_samples, "row")
         raise OptionError(
