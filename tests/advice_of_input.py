@@ -140,7 +140,7 @@ OF_INPUT = [
         "seem to stand for missing values",
         ROWS.assign(c=ROWS["c"].mask(ROWS.index % 10 == 0, -999)),
         {},
-        ({"na_values": [-999], "missing": "drop"},),
+        ({"na_values": [-999]},),
     ),
     Case(
         "evidence/findings.py",
@@ -161,7 +161,7 @@ OF_INPUT = [
     ),
     Case("evidence/findings.py", "if such a row is an error", HEAVY, {}, ({"correlation": "normal-scores"},)),
     Case("evidence/findings.py", "strongly skewed", SKEWED, {}, ({"correlation": "normal-scores"},)),
-    Case("evidence/findings.py", "squared distance from its mean", bent(), {}, ({"test": "kci"},)),
+    Case("evidence/findings.py", "squared distance from its mean", bent(), {}, ({"basis": 3}, {"test": "kci"})),
     Case(
         "evidence/reading.py",
         "would leave",
@@ -217,7 +217,7 @@ OF_INPUT = [
         "",
         written(ROWS.assign(d=["zero", *ROWS["d"][1:].astype(str)])),
         {},
-        ({"na_values": ["zero"], "missing": "drop"}, {"drop": ["d"]}),
+        ({"na_values": ["zero"]}, {"drop": ["d"]}),
         also=("input/words.py:not_numbers",),
     ),
     Case(

@@ -49,7 +49,7 @@ OF_MIXED = [
         "holds categories",
         ROWS.assign(d=["many", "some", 1, 2] * 20),
         {},
-        ({"categorical": ["d"]}, {"drop": ["d"]}, {"na_values": ["many", "some"], "missing": "drop"}),
+        ({"categorical": ["d"]}, {"drop": ["d"]}, {"na_values": ["many", "some"]}),
         also=("input/words.py:not_numbers",),
         terminal=False,
     ),

@@ -137,8 +137,8 @@ def about_curvature(pairs: Sequence[tuple[Hashable, Hashable]]) -> tuple[str, ..
 
     >>> print(*about_curvature([("yield", "rain")]))
     'yield' depends on the square of 'rain' more than on 'rain' itself, which no correlation shows. Edges of such pairs
-    may be missing or wrong. Pass test='kci', which finds dependence of any form, or replace 'rain' by its squared
-    distance from its mean.
+    may be missing or wrong. Pass basis=3, which lets effects be curves, or test='kci', which finds dependence of any
+    form; or replace 'rain' by its squared distance from its mean.
     """
     if not pairs:
         return ()
@@ -156,8 +156,9 @@ def about_curvature(pairs: Sequence[tuple[Hashable, Hashable]]) -> tuple[str, ..
     finding = finding[0].upper() + finding[1:]
     return (
         DataMessage(
-            f"{finding}. Edges of such pairs may be missing or wrong. Pass {keyword('test', 'kci')}, which finds "
-            f"dependence of any form, or replace {other} by its squared distance from its mean."
+            f"{finding}. Edges of such pairs may be missing or wrong. Pass {keyword('basis', 3)}, which lets effects "
+            f"be curves, or {keyword('test', 'kci')}, which finds dependence of any form; or replace {other} by its "
+            "squared distance from its mean."
         ),
     )
 
