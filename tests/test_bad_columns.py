@@ -51,6 +51,32 @@ def test_columns_of_text_are_categories(frame):
         rfdag.learn(frame.assign(town=pd.Series([None, "NA", np.nan, " ", "n/a"] * 10)))
 
 
+def test_dates_written_as_text_are_dates(frame):
+    frame["visit"] = [f"2024-03-{1 + at % 9:02d}" for at in range(50)]
+    for table in (frame, pl.from_pandas(frame)):
+        with refuses(
+            DataError, "'visit' .dates: '2024-03-01', '2024-03-02', …", "drop=.'visit'", "days since the first"
+        ):
+            rfdag.learn(table)
+    asked = rfdag.learn(frame, categorical=["visit"], method="soft", score="gaussian")
+    assert asked.columns[-1].remarks[0].startswith("9 levels: 2024-03-01")
+
+
+@pytest.mark.filterwarnings("ignore::rfdag.errors.DataWarning")
+def test_what_stands_for_a_missing_level(frame):
+    cells = ["a", "b", None, np.nan, "NA", "", " ? ", "none", "a", "b"] * 5
+    found = rfdag.learn(frame.assign(kind=cells))
+    assert (found.columns[-1].missing, found.columns[-1].remarks) == (25, ("3 levels: a, b, none",))
+    marked = rfdag.learn(frame.assign(kind=cells), na_values=["none"])
+    assert (marked.columns[-1].missing, marked.columns[-1].remarks) == (30, ("0 a, 1 b",))
+    # A category type says itself what is missing.
+    typed = rfdag.learn(frame.assign(kind=pd.Categorical(cells)))
+    assert (typed.columns[-1].missing, typed.columns[-1].taken_for) == (10, "categories")
+    assert set(typed.mixed.expansion.parts[4].codes) == {"a", "b", "none", "NA", "", "?"}
+    numbers = rfdag.learn(frame.assign(kind=[1.5, 2, None, np.nan, 4] * 10))
+    assert (numbers.columns[-1].missing, numbers.mixed) == (20, None)
+
+
 def test_columns_of_too_many_or_mixed_levels():
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(400, 3)), columns=["age", "income", "height"])
     frame["town"] = [f"town {at % 50}" for at in range(400)]

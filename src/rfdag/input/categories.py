@@ -205,7 +205,7 @@ def _codes_of_text(words: Words, name: Hashable, marks: set[str], *, ordered: bo
     refuse_many(name, len(different), sorted(different))
     if words.levels is not None:
         # Levels that a frame declares, used or not, in its order.
-        every = tuple(level for level in words.levels if level in different)
+        every = tuple(dict.fromkeys(level.strip() for level in words.levels if level.strip() in different))
     else:
         every = tuple(sorted(different, key=sorting_key))
     number = {level: float(at) for at, level in enumerate(every)}
