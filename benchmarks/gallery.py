@@ -19,6 +19,7 @@ import rfdag
 from look import FIGURES
 from rfdag import datasets, graphs, simulate
 from rfdag.plots.strokes import Stroke, handle
+from rfdag.studies.bench.typed_workloads import network
 from rfdag.studies.paper.graph_drawing import STROKES, Edge, Picture, Point, draw_graph, draw_legend
 from rfdag.studies.paper.look import canvas
 
@@ -54,7 +55,7 @@ def main() -> None:
         save(CONCEPTS, "moral", draw_moral())
         save(CONCEPTS, "removal", draw_removal())
         save(CONCEPTS, "orders", draw_orders())
-    for name, axes in (draw_sachs() | draw_cars() | draw_large_network()).items():
+    for name, axes in (draw_sachs() | draw_cars() | draw_abalone() | draw_alarm() | draw_large_network()).items():
         save(GALLERY, name, axes.get_figure(root=True))
 
 
@@ -187,6 +188,19 @@ def draw_cars() -> dict[str, Any]:
     free = rfdag.learn(datasets.auto_mpg_path())
     tiers = rfdag.learn(datasets.auto_mpg_path(), knowledge=datasets.auto_mpg_knowledge())
     return {"auto-mpg-free": free.plot(), "auto-mpg-tiers": tiers.plot()}
+
+
+def draw_abalone() -> dict[str, Any]:
+    """Draw what abalone.md shows."""
+    known = {"roots": ["Rings"], "leaves": ["Whole"]}
+    return {"abalone-graph": rfdag.learn(datasets.abalone_path(), knowledge=known).plot()}
+
+
+def draw_alarm() -> dict[str, Any]:
+    """Draw what alarm.md shows."""
+    alarm = network("alarm")
+    result = rfdag.learn(alarm.sample(5000, rng=1), names=alarm.names, categorical=alarm.names)
+    return {"alarm-graph": result.plot(truth=alarm.dag)}
 
 
 def draw_large_network() -> dict[str, Any]:

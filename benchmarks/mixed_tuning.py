@@ -28,7 +28,7 @@ from rfdag.orders.family_scores import BlockScore
 from rfdag.simulate import mixed, random_dag
 from rfdag.studies.bench.typed_workloads import network
 
-NETWORKS = ("win95pts", "hepar2", "water", "barley", "mildew")
+NETWORKS = ("win95pts", "hepar2", "water")
 """Networks that no page reports."""
 EACH = "each degree"
 """Marks the trial in which λ multiplies degrees of freedom."""

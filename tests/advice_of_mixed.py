@@ -90,6 +90,34 @@ OF_MIXED = [
     ),
     # What variables of several columns cannot have
     Case(
+        "independence/reading.py",
+        "is for numbers, and",
+        MIXED,
+        {"test": "fisher-z"},
+        ({"drop": ["size"]}, {"test": OUT}),
+    ),
+    Case(
+        "independence/reading.py",
+        "is for numbers, and",
+        WORDS,
+        {"test": "fisher-z"},
+        ({"test": "g2"},),
+    ),
+    Case(
+        "methods/settings.py",
+        "takes powers of the numbers in rows",
+        ROWS,
+        {"basis": 3, "test": "fisher-z"},
+        ({"basis": OUT}, {"test": OUT}),
+    ),
+    Case(
+        "methods/soft.py",
+        "this counts levels where",
+        ROWS.round(),
+        {"score": "bdeu"},
+        ({"score": OUT}, {"categorical": list(NAMES)}),
+    ),
+    Case(
         "evidence/mixed.py",
         "categorical. Leave it",
         MIXED,

@@ -11,7 +11,6 @@ from test_advice import CASES, PYTHON
 ROOT = Path(rfdag.__file__).parent
 
 EXEMPT = {
-    ("evidence/expansion.py", "is categorical and has"): "learning reports such columns as constant before",
     ("methods/timing.py", "There is no order within"): "followed above: what it names depends on the run",
     ("methods/timing.py", "_cheaper"): "followed above",
     ("independence/kernel_tests.py", "is a test of causal-learn"): "followed above",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import DataError, DataMessage, as_column, keyword, listed
+from rfdag.errors import DataMessage, as_column, listed
 from rfdag.wording import counted
 
 Floats = NDArray[np.float64]
@@ -168,12 +168,6 @@ def category(name: Hashable, levels: Sequence[str], counts: Integers) -> Categor
     """
     counts = np.asarray(counts, np.int64)
     there = np.flatnonzero(counts)
-    if len(there) < 2:
-        found = f"one level, {levels[int(there[0])]!r}" if len(there) else "no level"
-        raise DataError(
-            f"Column {name!r} is categorical and has {found}: it is constant. Leave it out with "
-            f"{keyword('drop', [name])}."
-        )
     ascending = there[np.argsort(counts[there], kind="stable")]
     few = [int(level) for level in ascending if counts[level] < RARE]
     # What is pooled must not be rare itself, as long as two levels stay.

@@ -225,7 +225,7 @@ class MixedMoments(Evidence):
         """Raise for something that only single columns of numbers allow."""
         several = [name for name, width in zip(self.names, self.expansion.widths, strict=True) if width > 1]
         categories = [name for name, is_one in zip(self.names, self.categorical, strict=True) if is_one]
-        if categories:
+        if categories and not self.one_equation:
             raise OptionError(
                 f"{what}, and {as_columns(categories)} {'is' if len(categories) == 1 else 'are'} categorical. Leave it "
                 f"out, or the categories with {keyword('drop', categories)}."

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rfdag.eliminate.engines.independence import Conditioning
-from rfdag.errors import DataError, Group, OptionError, keyword
+from rfdag.errors import DataError, Group, OptionError, as_columns, keyword
 from rfdag.evidence.awkward import CONSTANT, awkward_error, left_out
 from rfdag.evidence.oracle import Oracle
 from rfdag.evidence.profile import BY_TESTS, profile_of
@@ -21,7 +21,11 @@ from rfdag.input.checks import check_columns, check_duplicates, checked_names
 from rfdag.input.description import Description
 from rfdag.input.frames import is_frame
 from rfdag.input.reading import in_memory
+from rfdag.input.table import Table
 from rfdag.values import name_of
+
+COUNTING = "g2"
+"""The test that is for categories."""
 
 
 def read_tests(
@@ -68,6 +72,7 @@ def read_tests(
     if source is None:
         raise DataError(f"Found no data; {keyword('test', test)} is a test on rows. Pass them, one row per sample.")
     table = in_memory(source, names, form)
+    _check_numbers(table, test)
     out = {}
     constant = np.flatnonzero((table.values == table.values[0]).all(axis=0))
     if len(constant):
@@ -80,6 +85,17 @@ def read_tests(
     asked = Questions(TESTS[test](table.values, table.names, seed), table.names, repr(test))
     profile = profile_of(table.values, table.names, BY_TESTS)
     return Gathered(ByTests(asked, table.rows, scope).with_profile(profile), table.account.plus(out.values()))
+
+
+def _check_numbers(table: Table, test: str) -> None:
+    """Raise for a test of numbers where a column is categories of three levels or more."""
+    several = [table.names[at] for at, levels in sorted(table.levels.items()) if len(levels) > 2]
+    if several and test != COUNTING:
+        raise OptionError(
+            f"{keyword('test', test)} is for numbers, and {as_columns(several)} {'is' if len(several) == 1 else 'are'} "
+            f"categorical. Pass {keyword('test', COUNTING)} if all columns are, leave such columns out with "
+            f"{keyword('drop', several)}, or learn without a test."
+        )
 
 
 def _named(

@@ -230,7 +230,12 @@ class Method(Options):
         if evidence.kernel is None:
             return
         own = NO_KERNELS if evidence.exact or evidence.sparse else self.own_kernels(len(evidence.names))
-        if announce((evidence.kernel, *own.kernels), run.bar.compiling) and own.kernels:
+        self.compile_announced(Kernels((evidence.kernel, *own.kernels), own.compile), run)
+
+    @staticmethod
+    def compile_announced(own: Kernels, run: Run) -> None:
+        """Announce that kernels are compiled, if they have to be, and compile them."""
+        if announce(own.kernels, run.bar.compiling):
             with run.bar.expecting(SECONDS):
                 own.compile()
             run.bar.compiled()

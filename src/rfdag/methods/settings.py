@@ -98,6 +98,12 @@ class Settings:
                 f"{keyword('correlation', self.estimation.correlation)} ranks rows, and "
                 f"{keyword('input', self.description.input)} has none. Pass data, one row per sample, or leave it out."
             )
+        if self.estimation.basis != 1 and (self.description.input != "data" or self.estimation.test is not None):
+            name = "input" if self.estimation.test is None else "test"
+            raise OptionError(
+                f"{keyword('basis', self.estimation.basis)} takes powers of the numbers in rows, for which "
+                f"{keyword(name)} has no use here. Leave one of the two out."
+            )
         if self.estimation.blocks is True and self.description.input != "data":
             raise OptionError(
                 f"Blocks are found in data; with {keyword('input', self.description.input)} leave "

@@ -23,7 +23,7 @@ from rfdag.methods.run import Run
 from rfdag.options import option, options
 from rfdag.orders import block_tuning, costs, tuning
 from rfdag.orders.branching import MOST_VARIABLES
-from rfdag.orders.compiling import ALL_SETS, BEAMS, Kernels
+from rfdag.orders.compiling import ALL_SETS, BEAMS, COUNTS, MIXED, Kernels
 from rfdag.orders.portfolio import search_orders
 from rfdag.precision.estimation import Estimation
 from rfdag.runtime.deadline import OutOfTime
@@ -158,6 +158,13 @@ class Soft(Refinable):
     def refuse_unserved(self, evidence: Evidence, run: Run) -> None:
         """Raise for options that this evidence cannot serve."""
         super().refuse_unserved(evidence, run)
+        idle = [name for name in ("score", "sample_size") if name in self.given()]
+        if idle and self.score != "gaussian":
+            raise OptionError(
+                f"{' and '.join(map(keyword, idle))}: this counts levels where all columns are categories, and here are "
+                f"numbers, or two levels beside numbers. Leave it out, or name columns of codes with "
+                f"{keyword('categorical', ...)}."
+            )
         if self.exact is True and len(evidence.names) > MOST_VARIABLES:
             raise OptionError(
                 f"{keyword('exact', True)} takes up to {MOST_VARIABLES} variables, and there are "
@@ -200,6 +207,9 @@ class Soft(Refinable):
 
     def learn_mixed(self, evidence: MixedMoments, run: Run) -> Found:
         """Return the best order that eliminations of whole variables, descents and restarts find."""
+        self.compile_announced(
+            COUNTS if self.score_for(evidence, counted=evidence.counted) != "gaussian" else MIXED, run
+        )
         return found_in_mixed(self, evidence, run)
 
     def narrows(self, columns: int) -> bool:

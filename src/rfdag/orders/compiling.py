@@ -14,13 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.eliminate import DenseEngine, FisherZ, replay
+from rfdag.eliminate.beams.blocks import BlockSetting, block_orders
 from rfdag.eliminate.beams.soft import SoftBeam
 from rfdag.eliminate.kernels import soft
 from rfdag.evidence.local import SharedMoments
 from rfdag.orders.exact import Problem, best_dag
-from rfdag.orders.kernels import exact, moves
+from rfdag.orders.family_scores import BlockScore, CountScore, FamilyScore
+from rfdag.orders.kernels import blocks, counts, exact, moves, trees
 from rfdag.orders.reinsertion import descend
 from rfdag.orders.scores import ScoredOrder
+from rfdag.orders.tree_order import TreeOrder
+from rfdag.orders.trees import Trees
 from rfdag.runtime.second_process import compiling_beside, end_with_parent
 
 ROWS = 100
@@ -61,8 +65,29 @@ def compile_refinement() -> None:
     descend(ScoredOrder(SharedMoments(_chain(), ROWS), np.array([2, 0, 1])), np.random.default_rng(0))
 
 
+def compile_mixed() -> None:
+    """Compile what categories as indicators, and powers, need."""
+    covariance, starts = _chain(), np.arange(4)
+    block_orders(covariance, starts, ROWS, BlockSetting(2.0, 6.0, 0.7))
+    _descend_by(BlockScore(covariance, starts, None, ROWS))
+
+
+def compile_counts() -> None:
+    """Compile what counts of levels need besides."""
+    compile_mixed()
+    codes = np.random.default_rng(0).integers(0, 2, (3, ROWS)).astype(np.uint8)
+    _descend_by(CountScore(codes, np.full(3, 2), np.ones(ROWS, np.int32)))
+
+
+def _descend_by(score: FamilyScore) -> None:
+    others = np.array([[1, 2], [0, 2], [0, 1]])
+    descend(TreeOrder(Trees(score, others), np.array([2, 0, 1]), price=1.0), np.random.default_rng(0))
+
+
 NO_KERNELS = Kernels((), lambda: None)
 BEAMS = Kernels((soft.advance, moves.refine), compile_beams)
+MIXED = Kernels((blocks.scan_blocks, trees.weigh_places), compile_mixed)
+COUNTS = Kernels((blocks.scan_blocks, counts.scan_counts, trees.weigh_places), compile_counts)
 ALL_SETS = Kernels((exact.score_families, moves.refine), compile_all_sets)
 
 
