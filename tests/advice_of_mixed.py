@@ -101,7 +101,7 @@ OF_MIXED = [
         "is for numbers, and",
         WORDS,
         {"test": "fisher-z"},
-        ({"test": "g2"},),
+        ({"test": "g2"}, {"test": OUT}),
     ),
     Case(
         "methods/settings.py",

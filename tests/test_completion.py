@@ -55,9 +55,9 @@ def folder(tmp_path_factory):
             "rfdag reproduce noiseless roc ",
             {"examples", "time", "scaling", "dense-family", "runtime", "nonparametric", "all"},
         ),
-        ("rfdag bench --workloads sa", {"sachs", "sachs-log", "sachs-raw"}),
-        ("rfdag bench --workloads quick,sachs-", {"quick,sachs-log", "quick,sachs-raw"}),
-        ("rfdag bench --contenders rfdag,flop-20", {"rfdag,flop-20", "rfdag,flop-20-penalty-1"}),
+        ("rfdag bench --workloads sa", {"sachs", "sachs-log", "sachs-raw", "sachs-n10000"}),
+        ("rfdag bench --workloads quick,sachs-", {"quick,sachs-log", "quick,sachs-raw", "quick,sachs-n10000"}),
+        ("rfdag bench --contenders rfdag,flop-20", {"rfdag,flop-20", "rfdag,flop-20-mean", "rfdag,flop-20-penalty-1"}),
         # Nothing is offered for files, so that the shell completes their names itself.
         ("rfdag learn re", set()),
         ("rfdag learn data.csv --out re", set()),
@@ -104,8 +104,7 @@ def test_completion_loads_no_numerics(folder, line, offered):
 
 
 def test_names_are_those_of_the_benchmark():
-    from rfdag.studies.bench.contenders import CONTENDERS
-    from rfdag.studies.bench.workloads import WORKLOADS
+    from rfdag.studies.bench.catalogue import CONTENDERS, WORKLOADS
 
     assert tuple(WORKLOADS) == names.WORKLOADS
     assert tuple(dict.fromkeys(workload.group for workload in WORKLOADS.values())) == names.GROUPS

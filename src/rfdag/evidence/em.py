@@ -73,8 +73,8 @@ def em_moments(
     --------
     >>> rows = np.random.default_rng(0).normal(size=(2000, 1)) + np.random.default_rng(1).normal(size=(2000, 2))
     >>> rows[rows[:, 0] > 0, 1] = np.nan
-    >>> em_moments(rows).mean.round(1)
-    array([-0.,  0.])
+    >>> bool(np.nanmean(rows, axis=0)[1] < -0.4), bool(np.abs(em_moments(rows).mean).max() < 0.1)
+    (True, True)
     """
     n, columns = values.shape
     counts = np.ones(n) if weights is None else np.asarray(weights, np.float64)

@@ -210,7 +210,7 @@ def about_levels(name: Hashable, levels: Sequence[str]) -> Column:
     """Return what a column of categories was taken for.
 
     >>> about_levels("sex", ("f", "m"))
-    Column(name='sex', taken_for='categories', done='used', remarks=('2 levels: f, m',))
+    Column(name='sex', taken_for='categories', done='used', remarks=('2 levels: f, m',), missing=0)
     """
     shown = ", ".join(levels[:SHOWN]) + (", …" if len(levels) > SHOWN else "")
     return Column(name, CATEGORIES, remarks=(f"{len(levels)} levels: {shown}",))

@@ -103,7 +103,7 @@ class Look(NamedTuple):
         >>> rows[::20, 1] = -999
         >>> profile = Look(rows).profile(["age", "income"], 200, (rows.min(axis=0), rows.max(axis=0)))
         >>> profile.columns[1]
-        Column(name='income', taken_for='numbers', done='used', remarks=('−999 occurs 10 times',))
+        Column(name='income', taken_for='numbers', done='used', remarks=('−999 occurs 10 times',), missing=0)
         >>> print(*profile.notes)
         Column 'income' has numbers that seem to stand for missing values: −999 occurs 10 times. If so, pass
         na_values=[-999], so that they count as missing.

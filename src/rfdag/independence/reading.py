@@ -91,10 +91,15 @@ def _check_numbers(table: Table, test: str) -> None:
     """Raise for a test of numbers where a column is categories of three levels or more."""
     several = [table.names[at] for at, levels in sorted(table.levels.items()) if len(levels) > 2]
     if several and test != COUNTING:
+        numbers = len(table.names) - len(several)
+        cure = "learn without a test."
+        if not numbers:
+            cure = f"pass {keyword('test', COUNTING)}, or {cure}"
+        elif numbers > 1:
+            cure = f"leave such columns out with {keyword('drop', several)}, or {cure}"
         raise OptionError(
             f"{keyword('test', test)} is for numbers, and {as_columns(several)} {'is' if len(several) == 1 else 'are'} "
-            f"categorical. Pass {keyword('test', COUNTING)} if all columns are, leave such columns out with "
-            f"{keyword('drop', several)}, or learn without a test."
+            f"categorical: {cure}"
         )
 
 
