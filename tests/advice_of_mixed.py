@@ -95,6 +95,7 @@ OF_MIXED = [
         MIXED,
         {"test": "fisher-z"},
         ({"drop": ["size"]}, {"test": OUT}),
+        also=("independence/reading.py:_check_numbers",),
     ),
     Case(
         "independence/reading.py",
@@ -102,6 +103,7 @@ OF_MIXED = [
         WORDS,
         {"test": "fisher-z"},
         ({"test": "g2"}, {"test": OUT}),
+        also=("independence/reading.py:_check_numbers",),
     ),
     Case(
         "methods/settings.py",
