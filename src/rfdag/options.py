@@ -31,7 +31,7 @@ from typing import (
 import numpy as np
 
 from rfdag.errors import OptionError, keyword
-from rfdag.values import OBJECT, Absent, Numbers, cut, is_object, joined, name_of, number, plain
+from rfdag.values import OBJECT, Absent, Labels, Numbers, cut, is_object, joined, name_of, number, plain
 from rfdag.wording import alternatives
 
 
@@ -159,9 +159,10 @@ class Declared(NamedTuple):
         return self._admits_number(value) or (self.objects is not None and is_object(value))
 
     def kept(self, value: Any) -> Any:
-        """Return a value as it is kept: in plain types, one name as a list of one, an array as `Numbers`."""
-        if Numbers in self.kinds and (isinstance(value, list | tuple) or hasattr(value, "__array__")):
-            value = value.item() if isinstance(value, np.generic) else Numbers(value)
+        """Return a value as it is kept: in plain types, a name as a list of one, an array as `Numbers` or `Labels`."""
+        rows = next((kind for kind in (Numbers, Labels) if kind in self.kinds), None)
+        if rows is not None and (isinstance(value, list | tuple) or hasattr(value, "__array__")):
+            value = value.item() if isinstance(value, np.generic) else rows(value)
         if self.listing and value is not None and (isinstance(value, str) or not isinstance(value, Iterable)):
             value = (value,)
         return tuple(value) if self.listing and isinstance(value, Iterable) else plain(value)

@@ -56,13 +56,50 @@ class Numbers:
         return f"{self.values.size} numbers"
 
 
+class Labels:
+    """One label for each of many rows as the value of an option: compared as a whole, and named in files.
+
+    >>> Labels(["a", "b"]) == Labels(("a", "b")), Labels([1, 1.0, None]).texts, Labels([True])
+    (True, ('1', '1', ''), 1 label)
+    """
+
+    def __init__(self, values: Any) -> None:
+        array = np.asarray(values, dtype=object)
+        if array.ndim != 1:
+            raise OptionError(f"Found labels of shape {array.shape}; give one label for each row.")
+        self.texts = tuple(map(label_text, array.tolist()))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Labels) and self.texts == other.texts
+
+    def __hash__(self) -> int:
+        return hash(self.texts)
+
+    def __repr__(self) -> str:
+        return f"{len(self.texts)} label{'' if len(self.texts) == 1 else 's'}"
+
+
+def label_text(value: Any) -> str:
+    """Return a label as text: whole numbers without a point, nothing for a missing one.
+
+    >>> label_text(2.0), label_text("day 1"), label_text(float("nan"))
+    ('2', 'day 1', '')
+    """
+    if value is None or (isinstance(value, Real) and value != value):
+        return ""
+    if isinstance(value, Real) and not isinstance(value, bool | np.bool_) and float(value).is_integer():
+        return str(int(float(value)))
+    text = str(value)
+    return "" if text in ("<NA>", "NaT") else text
+
+
 def is_object(value: Any) -> bool:
     """Return whether an option's value is an object of the user's own: something to call, or an array.
 
     >>> is_object(max), is_object("max"), is_object(0.5), is_object(Numbers([0.5]))
     (True, False, False, True)
     """
-    return isinstance(value, Numbers) or (not isinstance(value, str | type) and callable(value))
+    return isinstance(value, Numbers | Labels) or (not isinstance(value, str | type) and callable(value))
 
 
 def name_of(value: Any) -> str:
@@ -72,7 +109,7 @@ def name_of(value: Any) -> str:
     >>> name_of(max), name_of(partial(max, 1)), name_of(Absent("mine.test"))
     ('builtins.max', 'functools.partial', 'mine.test')
     """
-    if isinstance(value, Absent | Numbers):
+    if isinstance(value, Absent | Numbers | Labels):
         return repr(value)
     named = value if hasattr(value, "__qualname__") else type(value)
     return f"{named.__module__}.{named.__qualname__}"

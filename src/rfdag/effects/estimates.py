@@ -26,6 +26,7 @@ from rfdag.errors import (
 )
 from rfdag.evidence.matrices import HOPELESS
 from rfdag.evidence.moments import Moments
+from rfdag.graphs.dag import Graph, ancestors
 from rfdag.graphs.sparse import full
 from rfdag.runtime.notebook import html_of
 from rfdag.wording import counted, with_nearest
@@ -118,8 +119,9 @@ def effect(
 ) -> Effect:
     """Return the total effect of one variable on another in a result's DAG; see `Result.effect`."""
     x, y = _checked(result, cause, outcome, level)
-    found = _estimated(result, x, y, adjustment_set(full(result.dag), x, y, adjustment), level)
-    if is_identified(full(result.cpdag), x, y):
+    dag = full(result.dag)
+    found = _estimated(result, x, y, adjustment_set(dag, x, y, adjustment), level, dag)
+    if is_identified(full(result.icpdag), x, y):
         return found
     try:
         possible = effect_range(result, cause, outcome, level=level)
@@ -152,14 +154,20 @@ def effect_range(result: Result, cause: Hashable, outcome: Hashable, *, level: f
     """Return the effects over a result's equivalence class; see `Result.effect_range`."""
     x, y = _checked(result, cause, outcome, level)
     possible = []
-    for parents, dag in possible_parents(full(result.dag), full(result.cpdag), x):
-        found = _estimated(result, x, y, adjustment_set(dag, x, y, "parents"), level)
+    for parents, dag in possible_parents(full(result.dag), full(result.icpdag), x):
+        found = _estimated(result, x, y, adjustment_set(dag, x, y, "parents"), level, dag)
         possible.append(PossibleEffect(tuple(result.names[at] for at in parents), found))
     return EffectRange(cause, outcome, tuple(possible))
 
 
-def _columns(result: Result, variables: list[int]) -> tuple[Moments, list[list[int]]]:
-    """Return moments, and at which of their columns each variable stands."""
+def _columns(result: Result, variables: list[int], dag: Graph) -> tuple[Moments, list[list[int]]]:
+    """Return moments, and at which of their columns each variable stands; the last two are cause and outcome.
+
+    Of several environments, those count that target nothing that leads to the outcome but the cause: there the
+    regression of the outcome is what it is without intervention.
+    """
+    if result.by_environment is not None:
+        return _where_valid(result, variables[-2], variables[-1], dag), [[at] for at in variables]
     if result.mixed is not None:
         moments, places = result.mixed.as_moments(np.array(variables, np.int64))
         return moments, [place.tolist() for place in places]
@@ -167,10 +175,28 @@ def _columns(result: Result, variables: list[int]) -> tuple[Moments, list[list[i
     return result.moments, [[at] for at in variables]
 
 
-def _estimated(result: Result, x: int, y: int, given: list[int] | None, level: float) -> Effect:
+def _where_valid(result: Result, x: int, y: int, dag: Graph) -> Moments:
+    """Return the moments of the environments in which x acts on y as it does without intervention."""
+    assert result.by_environment is not None
+    assert result.interventions is not None
+    leads = ancestors(dag, [y]) - {x}
+    place = {name: at for at, name in enumerate(result.names)}
+    sets = [{place[name] for name in each} for each in result.targets.values()]
+    valid = [e for e, each in enumerate(sets) if not leads & each]
+    rows = int(result.by_environment.rows[valid].sum())
+    if rows <= len(leads) + 2:
+        raise DataError(
+            f"Every environment targets something that leads to {as_column(result.names[y])}, so that no rows show "
+            f"what {as_column(result.names[x])} does to it without intervention. The coefficients of single edges are "
+            "in result.edges, and result.model().do(…).mean() follows them."
+        )
+    return result.by_environment.in_units(among=valid, centred=result.interventions.intercepts == "environment")
+
+
+def _estimated(result: Result, x: int, y: int, given: list[int] | None, level: float, dag: Graph) -> Effect:
     """Regress y on x and the variables ``given``, from moments; None means that there is no effect."""
     names = result.names
-    moments, places = _columns(result, [*(given or []), x, y])
+    moments, places = _columns(result, [*(given or []), x, y], dag)
     *others, (of_x,), (of_y,) = places
     columns = [column for place in others for column in place]
     kind = "standardised" if moments.kind == "correlation" else "data"
@@ -221,7 +247,7 @@ def _checked(result: Result, cause: Hashable, outcome: Hashable, level: float) -
         raise DataError("This result was learnt from a DAG: there are no numbers in it. Learn from data for effects.")
     if result.mixed is not None:
         _check_numbers(result, [cause, outcome])
-    elif result.moments is None:
+    elif result.moments is None and result.by_environment is None:
         raise DataError(
             "This result does not hold the moments of the data, from which effects are estimated: it was saved without "
             "them, or learnt in blocks or from sparse input. Save it with save(path, moments=True), at the terminal "

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import NumericalError, RfdagError, as_column
+from rfdag.errors import Group, NumericalError, RfdagError, as_column
 from rfdag.input.columns import Column
 
 if TYPE_CHECKING:
     from rfdag.eliminate.engines.engine import Engine
+    from rfdag.evidence.environments import EnvironmentMoments
     from rfdag.evidence.independence import Independence
     from rfdag.evidence.mixed import MixedMoments
     from rfdag.evidence.moments import Moments
@@ -95,6 +96,10 @@ class Evidence(ABC):
         """Return what may be wrong with the numbers, in words."""
         return ()
 
+    def awkward(self) -> tuple[Group, ...]:
+        """Return the groups of columns that cannot all be used, where there are moments that tell."""
+        return ()
+
     def lost_precision(self, removed: int, spoilt: int) -> RfdagError:
         """Return the error for variables that rounding has spoilt during an elimination."""
         pair = " and ".join(as_column(self.names[at]) for at in (removed, spoilt))
@@ -127,6 +132,11 @@ class Evidence(ABC):
     @property
     def mixed(self) -> MixedMoments | None:
         """The moments of variables of several columns; None where each is one."""
+        return None
+
+    @property
+    def by_environment(self) -> EnvironmentMoments | None:
+        """The moments by environment; None where rows come from one."""
         return None
 
     def learn(self, method: Any, run: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from typing import Any, Literal, NamedTuple
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from rfdag.errors import AwkwardError, DataError, FileError, GraphError, OptionError, as_columns, keyword, listed
 from rfdag.evidence.awkward import awkward_error, equal_columns, left_out
+from rfdag.evidence.by_environment import environment_moments, refuse_beside_environments
 from rfdag.evidence.correlations import CORRELATIONS, Correlation
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.gaps import moments_with_gaps
@@ -34,6 +35,7 @@ from rfdag.input.checks import (
 )
 from rfdag.input.columns import Account, Column
 from rfdag.input.description import Description
+from rfdag.input.environments import design_of
 from rfdag.input.frames import with_rows_like_columns
 from rfdag.input.gathering import gathered
 from rfdag.input.graphs import from_networkx, is_networkx
@@ -119,6 +121,7 @@ def read_evidence(
             form.awkward != "error",
             form.missing,
             basis,
+            form,
         )
         return _of_data(lambda: read(source, form, names, threads), form.awkward, making)
     sparse = as_sparse(source)
@@ -154,6 +157,8 @@ class _Making:
     """How gaps are bridged."""
     basis: int | Literal["auto"] = 1
     """Powers of numbers up to which these explain others."""
+    form: Description = field(default_factory=Description)
+    """What the user says about the input."""
 
     def of(self, rows: Table | Stream, again: Callable[[], Table | Stream]) -> tuple[Evidence, Table | Stream]:
         """Return the evidence of rows, which ``again`` opens anew, and the rows themselves once they are read."""
@@ -180,12 +185,24 @@ class _Making:
         check_columns(table.names)
         check_rows(table.rows)
         check_no_moments(table.values)
+        if table.origins is not None:
+            return self._of_environments(repeated(table))
         if is_mixed(table, self.basis):
             self.check_size(table.rows, len(table.names))
             way = self.correlated.name
             return mixed_moments(table, basis=self.basis, missing=self.missing, correlation=way, report=self.report)
         found = self._of_single_columns(table, blocks)
         return found.with_categories(table.levels) if table.levels else found
+
+    def _of_environments(self, table: Table) -> Evidence:
+        """Return the moments of rows in memory by the environment that they come from."""
+        assert table.origins is not None
+        refuse_beside_environments(table)
+        self.check_size(table.rows, len(table.names))
+        design = design_of(self.form, table.origins.labels, table.names)
+        plain = self._of_single_columns(table, None)
+        assert isinstance(plain, Moments)
+        return environment_moments(table.values, table.origins.codes, plain, design)
 
     def _of_single_columns(
         self, table: Table, blocks: Callable[[NDArray[Any], tuple[Hashable, ...]], Evidence] | None
@@ -288,7 +305,7 @@ def _of_data(open_rows: Callable[[], Table | Stream], policy: str, making: _Maki
     while True:
         try:
             evidence, read_rows = making.of(rows, opened)
-            groups = evidence.awkward() if policy != "error" and isinstance(evidence, Moments) else ()
+            groups = evidence.awkward() if policy != "error" else ()
         except AwkwardError as error:
             if policy == "error":
                 raise

@@ -10,6 +10,7 @@ boolean matrix. An order lists the nodes, a source first.
 from rfdag.graphs.dag import ancestors, as_dag, descendants, find_cycle, topological_order
 from rfdag.graphs.equivalence import consistent_extension, cpdag, equivalence_class, is_cpdag, markov_equivalent
 from rfdag.graphs.imap import is_imap, is_minimal_imap, minimal_imap
+from rfdag.graphs.interventional import icpdag
 from rfdag.graphs.moral import (
     edge_set,
     elimination_graph,
@@ -33,6 +34,7 @@ __all__ = [
     "equivalence_class",
     "fill_edges",
     "find_cycle",
+    "icpdag",
     "is_cpdag",
     "is_imap",
     "is_minimal_imap",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Hashable
-from typing import Literal
+from collections.abc import Hashable, Mapping
+from pathlib import Path
+from typing import Any, Literal
 
 from rfdag.errors import OptionError, keyword
 from rfdag.options import Options, option, options
-from rfdag.values import Numbers
+from rfdag.values import Labels, Numbers, label_text
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 """Characters between cells, with their names."""
@@ -27,10 +28,38 @@ SELECTING = (
     "awkward",
     "transpose",
     "weights",
+    "environments",
+    "targets",
+    "observational",
 )
 """Options that say which part of the data is used, and how."""
 
 MATRICES = ("correlation", "covariance", "precision")
+
+
+UNKNOWN = ("unknown",)
+"""Targets that are to be found."""
+
+
+def paired(targets: Any) -> tuple[Hashable, ...]:
+    """Return targets as an option keeps them: pairs of a label and its targets, or what is looked up later.
+
+    >>> paired({"drug": ["mek"], "none": []}), paired([[], [1]]), paired("targets.csv")
+    ((('drug', ('mek',)), ('none', ())), (('1', ()), ('2', (1,))), ('targets.csv',))
+    """
+    if isinstance(targets, str | Path):
+        return (str(targets),)
+    if isinstance(targets, Mapping):
+        return tuple((label_text(label), _several(each)) for label, each in targets.items())
+    if not isinstance(targets, list | tuple) or all(isinstance(each, str) for each in targets):
+        return tuple(targets)
+    if all(isinstance(each, list | tuple) and len(each) == 2 and isinstance(each[1], list | tuple) for each in targets):
+        return tuple((label_text(label), _several(each)) for label, each in targets)
+    return tuple((str(at + 1), _several(each)) for at, each in enumerate(targets))
+
+
+def _several(names: Any) -> tuple[Hashable, ...]:
+    return (names,) if isinstance(names, str | int) else tuple(names)
 
 
 @options
@@ -122,6 +151,27 @@ class Description(Options):
         ),
         objects="an array of numbers, one per row",
     )
+    environments: str | int | Labels | None = option(
+        default=None,
+        meaning=(
+            "Which environment (experimental condition, batch, site) each row comes from: the name of a column with "
+            "labels, or an array with one label per row. Or pass a list of tables, one for each environment, and "
+            "`targets`."
+        ),
+        objects="an array of labels, one per row",
+    )
+    targets: tuple[Hashable, ...] | None = option(
+        default=None,
+        meaning=(
+            "Which variables were intervened on in which environment: a mapping from labels to lists of columns, empty "
+            "for an environment that was only observed; the path of a CSV file with two columns, label and target, or "
+            'of a JSON file; with a list of tables, a list of lists; or "unknown" if that is to be found.'
+        ),
+    )
+    observational: tuple[Hashable, ...] | None = option(
+        default=None,
+        meaning='Environments that are known to have no targets, by label, beside `targets="unknown"`.',
+    )
     delimiter: str | None = option(
         default=None,
         meaning="Character between the cells of a text file; found from its first lines unless given.",
@@ -148,6 +198,19 @@ class Description(Options):
         default=None, meaning="Sheet of an Excel file; needed if several of its sheets hold something."
     )
 
+    def __post_init__(self) -> None:
+        if self.targets is not None:
+            object.__setattr__(self, "targets", paired(self.targets))
+        if self.observational is not None:
+            given: Any = [self.observational] if isinstance(self.observational, str | int) else self.observational
+            object.__setattr__(self, "observational", tuple(map(label_text, given)))
+        super().__post_init__()
+
+    @property
+    def by_environment(self) -> bool:
+        """Whether rows come from several environments."""
+        return self.environments is not None or self.targets is not None
+
     @property
     def bridges_gaps(self) -> bool:
         """Whether rows with missing values are used."""
@@ -172,6 +235,16 @@ class Description(Options):
                     f"{keyword(name)} is about the rows and columns of data; with {keyword('input', self.input)} leave "
                     "it out."
                 )
+        if self.environments is not None and self.targets is None:
+            raise OptionError(
+                f"{keyword('environments')} go with what was done in each: pass {keyword('targets', ...)}, a list of "
+                f"columns for each label, or {keyword('targets', 'unknown')} to find them."
+            )
+        if self.observational is not None and self.targets != UNKNOWN:
+            raise OptionError(
+                f"{keyword('observational')} goes with {keyword('targets', 'unknown')}: with targets given, an "
+                "environment is observational where its list is empty. Leave it out."
+            )
         self._check_signs()
         if self.encoding is not None:
             try:

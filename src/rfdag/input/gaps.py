@@ -20,9 +20,8 @@ def complete(table: Table) -> Table:
     dropped = int((~whole).sum())
     left = len(whole) - dropped
     check_enough_left(table.names, (~np.isfinite(table.values)).sum(axis=0), dropped, left)
-    weights = None if table.weights is None else table.weights[whole]
     account = table.account.plus(remarks=[about_dropped(dropped, len(whole))])
-    return table._replace(values=table.values[whole], weights=weights, account=account)
+    return table.kept(whole).accounted(account)
 
 
 def about_dropped(dropped: int, rows: int) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from rfdag.errors import OptionError, keyword, listed
+from rfdag.errors import OptionError, as_column, keyword, listed
 from rfdag.input.categories import with_categories, with_coded_columns
 from rfdag.input.checks import checked_names, usable
 from rfdag.input.coding import Codable
@@ -15,15 +15,17 @@ from rfdag.input.columns import Column
 from rfdag.input.description import Description
 from rfdag.input.filtered import Filtered
 from rfdag.input.gaps import complete
+from rfdag.input.origins import Origins
 from rfdag.input.selection import matches, matching
 from rfdag.input.table import Stream, Table
 from rfdag.input.weights import checked_weights
-from rfdag.values import Absent, Numbers
+from rfdag.values import Absent, Labels, Numbers, label_text
 from rfdag.wording import counted
 
 NUMBERS = "numbers"
 IDENTIFIERS = "row identifiers"
 WEIGHTS = "weights"
+LABELS = "labels"
 AS_ASKED = "left out as asked"
 
 
@@ -35,6 +37,11 @@ def prepared(rows: Table | Stream, form: Description) -> Table | Stream:
     weights: Any = form.weights
     if isinstance(weights, Absent):
         weights()
+    at_labels = None
+    if form.environments is not None and not isinstance(form.environments, Labels):
+        at_labels = _place(rows, form.environments, "environments")
+        places = [at for at in places if at != at_labels]
+    rows = _with_origins(rows, form, at_labels)
     at_weights = None if weights is None or isinstance(weights, Numbers) else _place(rows, weights, "weights")
     if at_weights is not None and at_weights in rows.words:
         raise OptionError(
@@ -43,7 +50,7 @@ def prepared(rows: Table | Stream, form: Description) -> Table | Stream:
         )
     if at_weights is not None:
         places = [at for at in places if at != at_weights]
-    rows = _without(rows, places, form, at_weights)
+    rows = _without(rows, places, form, at_weights, at_labels)
     if isinstance(rows, Table):
         return _prepared_table(rows, form, at_weights is not None)
     if isinstance(form.weights, Numbers):
@@ -131,7 +138,42 @@ def _place(rows: Table | Stream, name: Hashable, option: str = "id") -> int:
     return next(_found([name], rows, option))
 
 
-def _without(rows: Table | Stream, places: list[int], form: Description, at_weights: int | None) -> Table | Stream:
+def _with_origins(rows: Table | Stream, form: Description, at_labels: int | None) -> Table | Stream:
+    """Return rows in memory with the environment that each comes from, where there are several."""
+    labels: Any = form.environments
+    if isinstance(labels, Absent):
+        labels()
+    if labels is None or not isinstance(rows, Table):
+        return rows
+    if at_labels is not None:
+        return rows._replace(origins=Origins.of(_texts(rows, at_labels), as_column(rows.names[at_labels])))
+    if len(labels.texts) != rows.rows:
+        raise OptionError(
+            f"{keyword('environments')} has {counted(len(labels.texts), 'label')}, and there are "
+            f"{counted(rows.rows, 'row')}; pass one for each."
+        )
+    return rows._replace(origins=Origins.of(labels.texts, keyword("environments")))
+
+
+def _texts(table: Table, at: int) -> Sequence[str]:
+    """Return the cells of a column as text, empty where one is missing."""
+    if at in table.levels:
+        known = (*table.levels[at], "")
+        return [known[-1] if np.isnan(code) else known[int(code)] for code in table.values[:, at]]
+    words = table.words.get(at)
+    if words is None:
+        return list(map(label_text, table.values[:, at].tolist()))
+    if words.cells is None:
+        raise OptionError(
+            f"{keyword('environments')} names {table.names[at]!r}, which holds {words.described()}; name a column of "
+            "labels."
+        )
+    return words.cells
+
+
+def _without(
+    rows: Table | Stream, places: list[int], form: Description, at_weights: int | None, at_labels: int | None
+) -> Table | Stream:
     """Return the rows with the columns at some places, the weights last; the account names the others."""
     kept = places if at_weights is None else [*places, at_weights]
     if len(kept) == len(rows.names) and at_weights is None:
@@ -141,6 +183,8 @@ def _without(rows: Table | Stream, places: list[int], form: Description, at_weig
     for at, name in enumerate(rows.names):
         if at == at_weights:
             left_out.append(Column(name, WEIGHTS, "used as weights"))
+        elif at == at_labels:
+            left_out.append(Column(name, LABELS, "used as environments"))
         elif at == at_id:
             left_out.append(Column(name, IDENTIFIERS, "left out, as it identifies rows"))
         elif at not in chosen:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import partial
 from typing import Any
 
 from rfdag.errors import DataError
@@ -21,6 +22,7 @@ from rfdag.input.description import Description
 from rfdag.input.frames import is_numbered, places_of
 from rfdag.input.gathering import gathered
 from rfdag.input.preparation import prepared
+from rfdag.input.separate import read_separate
 from rfdag.input.sources import open_source
 from rfdag.input.table import Stream, Table
 from rfdag.input.weights import repeated
@@ -59,6 +61,8 @@ def read(
     ('a', 'b')
     """
     form = form or Description()
+    if form.targets is not None and form.environments is None:
+        return read_separate(source, form, names, partial(read, threads=threads))
     found = open_source(source, form, threads)
     if form.transpose:
         found = prepared(found, form)

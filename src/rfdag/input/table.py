@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.input.columns import Account
+from rfdag.input.origins import Origins
 from rfdag.input.words import Words
 
 Floats = NDArray[np.float64]
@@ -120,6 +121,8 @@ class Table:
     """The levels of the columns of categories, by their places; their values are the numbers of levels, from 0 on."""
     weights: Floats | None = None
     """How often each row counts; None where each counts once."""
+    origins: Origins | None = None
+    """Which environment each row comes from; None where that was not asked."""
     account: Account = field(default_factory=Account)
     """What was done to the input so far."""
     labels: tuple[str, ...] | None = None
@@ -134,6 +137,14 @@ class Table:
     def _replace(self, **changes: Any) -> Table:
         """Return the table with other fields, as named tuples do."""
         return replace(self, **changes)
+
+    def kept(self, rows: NDArray[Any]) -> Table:
+        """Return some of the rows, by a mask or by their numbers."""
+        return self._replace(
+            values=self.values[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            origins=None if self.origins is None else self.origins.of_rows(rows),
+        )
 
     @property
     def weighted(self) -> bool:

@@ -31,7 +31,7 @@ def checked_weights(table: Table) -> Table:
         raise DataError("All weights are zero; at least two rows need a weight above 0.")
     counts = weights > 0
     if not counts.all():
-        table = table._replace(values=table.values[counts], weights=weights[counts])
+        table = table.kept(counts)
     remark = about_weights(len(weights), float(weights.sum()), whole=are_whole(weights))
     return table._replace(account=table.account.plus(remarks=[remark]))
 
@@ -61,4 +61,4 @@ def repeated(table: Table) -> Table:
             f"{keyword('weights')} that are fractions go with Pearson's correlation, on the CPU and without blocks, "
             "tests or a bootstrap; here rows are repeated. Round them to whole numbers, or leave those options out."
         )
-    return table._replace(values=np.repeat(table.values, table.weights.astype(np.int64), axis=0), weights=None)
+    return table.kept(np.repeat(np.arange(table.rows), table.weights.astype(np.int64)))._replace(weights=None)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rfdag.eliminate import Elimination
 from rfdag.eliminate.trace import Trace, Unrecorded
 from rfdag.errors import Message
+from rfdag.evidence.interventions import Interventions
 from rfdag.evidence.mixed import MixedMoments
 from rfdag.evidence.regressions import Regressions
 from rfdag.graphs.dag import Graph
@@ -95,6 +96,8 @@ class Found:
     """By how much the score would be worse without each edge, where that does not follow from partial correlations."""
     evidence: MixedMoments | None = None
     """The evidence that was chosen, where there were several."""
+    interventions: Interventions | None = None
+    """What was found of each environment, where there are several."""
 
     def arranged(self, places: NDArray[np.int64]) -> Found:
         """Return the same with variables numbered otherwise: what was i is now places[i]."""
@@ -104,6 +107,7 @@ class Found:
             dag=renumbered(self.dag, places),
             recorded=self.recorded.arranged(places),
             scored=None,
+            gains=None if self.gains is None else renumbered(self.gains, places),
             total=self.score,
             extension=self.gamma,
             rivals=tuple(Alternative(cost, renumbered(dag, places)) for cost, dag in self.rivals),

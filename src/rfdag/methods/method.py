@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, Self
 
 from rfdag.eliminate import Engine, FisherZ
 from rfdag.errors import DataError, OptionError, keyword
+from rfdag.evidence.environments import EnvironmentMoments
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.mixed import MixedMoments
 from rfdag.methods.found import OUT_OF_TIME, Found
@@ -178,10 +179,19 @@ class Method(Options):
             f"Method {self.name!r} weighs partial correlations of single columns (use {keyword('method', 'soft')})"
         )
 
+    def learn_environments(self, evidence: EnvironmentMoments, run: Run) -> Found:
+        """Return what the method finds in rows from several environments; raise if it cannot do with these."""
+        raise OptionError(
+            f"Method {self.name!r} learns from rows of one environment, and there are {len(evidence.labels)}. Use "
+            f"{keyword('method', 'soft')}, or leave {keyword('environments', ...)} and {keyword('targets', ...)} out."
+        )
+
     def learn(self, evidence: Evidence, run: Run) -> Found:
         """Return what the method finds: estimate, make an engine, find an order, refine it."""
         if evidence.mixed is not None:
             return self.learn_mixed(evidence.mixed, run)
+        if evidence.by_environment is not None:
+            return self.learn_environments(evidence.by_environment, run)
         self.refuse_unserved(evidence, run)
         self._compile(evidence, run)
         # Once the order is replayed, refinement has the time that was kept for this.

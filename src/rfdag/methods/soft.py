@@ -8,12 +8,14 @@ from typing import Any, ClassVar, Literal, Self
 
 from rfdag.eliminate import Engine, replay
 from rfdag.errors import OptionError, as_columns, keyword
+from rfdag.evidence.environments import EnvironmentMoments
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.mixed import MixedMoments
 from rfdag.evidence.moments import Moments, sample_of
 from rfdag.methods.by_rule import found_by_rule, obeying
 from rfdag.methods.clustered import found_in_clusters
 from rfdag.methods.found import INTERRUPTED, Found, graph_of
+from rfdag.methods.interventional import found_in_environments
 from rfdag.methods.judged import DENSE, Refinable
 from rfdag.methods.mixed import found_in_mixed
 from rfdag.methods.pace import seconds_of_all_sets
@@ -23,7 +25,7 @@ from rfdag.methods.run import Run
 from rfdag.options import option, options
 from rfdag.orders import block_tuning, costs, tuning
 from rfdag.orders.branching import MOST_VARIABLES
-from rfdag.orders.compiling import ALL_SETS, BEAMS, COUNTS, MIXED, Kernels
+from rfdag.orders.compiling import ALL_SETS, BEAMS, COUNTS, ENVIRONMENTS, MIXED, Kernels
 from rfdag.orders.portfolio import search_orders
 from rfdag.precision.estimation import Estimation
 from rfdag.runtime.deadline import OutOfTime
@@ -161,8 +163,8 @@ class Soft(Refinable):
         idle = [name for name in ("score", "sample_size") if name in self.given()]
         if idle and self.score != "gaussian":
             raise OptionError(
-                f"{' and '.join(map(keyword, idle))}: this counts levels where all columns are categories, and here are "
-                f"numbers, or two levels beside numbers. Leave it out, or name columns of codes with "
+                f"{' and '.join(map(keyword, idle))}: this counts levels where all columns are categories, and here "
+                f"are numbers, or two levels beside numbers. Leave it out, or name columns of codes with "
                 f"{keyword('categorical', ...)}."
             )
         if self.exact is True and len(evidence.names) > MOST_VARIABLES:
@@ -211,6 +213,11 @@ class Soft(Refinable):
             COUNTS if self.score_for(evidence, counted=evidence.counted) != "gaussian" else MIXED, run
         )
         return found_in_mixed(self, evidence, run)
+
+    def learn_environments(self, evidence: EnvironmentMoments, run: Run) -> Found:
+        """Return the best order that searches in the pooled rows, descents and restarts find."""
+        self.compile_announced(ENVIRONMENTS, run)
+        return found_in_environments(self, evidence, run)
 
     def narrows(self, columns: int) -> bool:
         """Return whether it looks at a few candidates for each of so many variables, if the graph is sparse."""

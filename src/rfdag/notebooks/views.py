@@ -75,7 +75,7 @@ def _result(result: Result) -> str:
 
 
 def _edge_line(result: Result, n_edges: int) -> str:
-    undecided = int((result.cpdag == 2).sum()) // 2
+    undecided = int((result.icpdag == 2).sum()) // 2
     if not n_edges:
         return line("No edges.")
     return line(f"{counted(n_edges, 'edge')}, {undecided} of which could point either way (–).")

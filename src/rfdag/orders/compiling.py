@@ -17,10 +17,12 @@ from rfdag.eliminate import DenseEngine, FisherZ, replay
 from rfdag.eliminate.beams.blocks import BlockSetting, block_orders
 from rfdag.eliminate.beams.soft import SoftBeam
 from rfdag.eliminate.kernels import soft
+from rfdag.evidence.environments import EnvironmentMoments
 from rfdag.evidence.local import SharedMoments
+from rfdag.orders.environment_scores import EnvironmentScore
 from rfdag.orders.exact import Problem, best_dag
 from rfdag.orders.family_scores import BlockScore, CountScore, FamilyScore
-from rfdag.orders.kernels import blocks, counts, exact, moves, trees
+from rfdag.orders.kernels import blocks, counts, environments, exact, moves, trees
 from rfdag.orders.reinsertion import descend
 from rfdag.orders.scores import ScoredOrder
 from rfdag.orders.tree_order import TreeOrder
@@ -79,6 +81,20 @@ def compile_counts() -> None:
     _descend_by(CountScore(codes, np.full(3, 2), np.ones(ROWS, np.int32)))
 
 
+def compile_environments() -> None:
+    """Compile what rows from several environments need besides beams."""
+    compile_beams()
+    rng = np.random.default_rng(0)
+    blocks = tuple(rng.normal(size=(ROWS, 3)) for _ in range(2))
+    rows, nothing = np.full(2, ROWS), np.zeros(3)
+    quiet = np.array([True, False])
+    evidence = EnvironmentMoments(
+        (0, 1, 2), ("a", "b"), rows, np.zeros((2, 3)), nothing, nothing + 1, ((), (1,)), quiet, blocks
+    )
+    others = np.array([[1, 2], [0, 2], [0, 1]])
+    _descend_by(EnvironmentScore(evidence, others, price_of_parent=1.0))
+
+
 def _descend_by(score: FamilyScore) -> None:
     others = np.array([[1, 2], [0, 2], [0, 1]])
     descend(TreeOrder(Trees(score, others), np.array([2, 0, 1]), price=1.0), np.random.default_rng(0))
@@ -88,6 +104,7 @@ NO_KERNELS = Kernels((), lambda: None)
 BEAMS = Kernels((soft.advance, moves.refine), compile_beams)
 MIXED = Kernels((blocks.scan_blocks, trees.weigh_places), compile_mixed)
 COUNTS = Kernels((blocks.scan_blocks, counts.scan_counts, trees.weigh_places), compile_counts)
+ENVIRONMENTS = Kernels((soft.advance, environments.scan_environments, trees.weigh_places), compile_environments)
 ALL_SETS = Kernels((exact.score_families, moves.refine), compile_all_sets)
 
 

@@ -81,7 +81,7 @@ def _entries(
     strength, meaning = strengths(result, weights)
     rows, columns = rank[sources], rank[targets]
     if graph == "cpdag":
-        undecided = entries_at(result.cpdag, sources, targets) == 2
+        undecided = entries_at(result.icpdag, sources, targets) == 2
         rows, columns = np.append(rows, columns[undecided]), np.append(columns, rows[undecided])
         strength = np.append(strength, strength[undecided])
     return rows, columns, strength, meaning

@@ -54,7 +54,7 @@ def draw_truth(result: Result, ax: Axes | None, graph: Kind, truth: Any) -> Axes
 
 def compare_to_truth(result: Result, truth: Any, graph: Kind = "cpdag") -> Comparison:
     """Return the verdict on every pair that is adjacent in the truth or in a result's graph."""
-    found = result.dag if graph == "dag" else result.cpdag
+    found = result.dag if graph == "dag" else result.icpdag
     return comparison(aligned(truth, result.names), found, result.causal_order, graph)
 
 

@@ -87,6 +87,21 @@ class Estimation(Options):
             '"blanket" of one of the two, which is smaller. "auto" is "blanket", but "all" for "d-separation".'
         ),
     )
+    interventions: Literal["auto", "hard", "soft"] = option(
+        default="auto",
+        meaning=(
+            'What interventions do to their targets: "hard" ones cut them off their parents, "soft" ones change their '
+            'mean, noise or slopes. "auto" takes for each target in each environment what explains it at least cost.'
+        ),
+    )
+    intercepts: Literal["auto", "common", "environment"] = option(
+        default="auto",
+        meaning=(
+            "Whether variables that are no targets keep their mean in every environment, given their parents: "
+            '"common" intercepts tell more, intercepts by "environment" allow for batches that differ in their means. '
+            '"auto" takes the model of lower BIC.'
+        ),
+    )
     blocks: bool | Literal["auto"] = option(
         default="auto",
         meaning=(

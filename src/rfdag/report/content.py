@@ -64,11 +64,11 @@ def content_of(
         "health": health(result, rows),
         "edges": edges,
         "edges_in_all": int(result.dag.sum()),
-        "compelled_next": (entries_at(result.cpdag, result.causal_order[:-1], result.causal_order[1:]) == 1).tolist(),
+        "compelled_next": (entries_at(result.icpdag, result.causal_order[:-1], result.causal_order[1:]) == 1).tolist(),
         "close_calls": close_calls_in_words(result),
         "close_explained": MARK_EXPLAINED,
         "advice": advice_on_directions(result),
-        "undirected_in_all": int((result.cpdag == 2).sum()) // 2,
+        "undirected_in_all": int((result.icpdag == 2).sum()) // 2,
         "drawing": drawing(result, *ends, missing, labelled=bootstrap is not None) if drawn else None,
         "bootstrap": resampled,
         "playback": playback(result),
@@ -86,7 +86,7 @@ def _edges(result: Result) -> dict[str, Any]:
     partial = None if result.partial_correlations is None else entries_at(result.partial_correlations, sources, targets)
     weights = None if result.coefficients is None else entries_at(result.coefficients, sources, targets)
     gains = [edge.gain for edge in result.edges]
-    directed = (entries_at(result.cpdag, sources, targets) == 1).astype(int)
+    directed = (entries_at(result.icpdag, sources, targets) == 1).astype(int)
     place = np.argsort(result.causal_order)
     order = np.lexsort((place[targets], place[sources]))
     if len(order) > MOST_EDGES:

@@ -34,7 +34,7 @@ def against_truth(result: Result, truth: Any) -> dict[str, Any]:
     ([1, 0, 1, 0], [])
     """
     matrix = _as_stored(result, aligned(truth, result.names))
-    compared = comparison(matrix, result.cpdag, result.causal_order)
+    compared = comparison(matrix, result.icpdag, result.causal_order)
     earlier, later = result.causal_order[compared.earlier], result.causal_order[compared.later]
     wrong = np.flatnonzero(compared.verdict != RIGHT)[:MOST_SHOWN].tolist()
     return {
@@ -65,7 +65,7 @@ def _scores(result: Result, truth: Any) -> list[list[Any]]:
     """Return names, values and meanings of the usual scores."""
     skeleton = metrics.skeleton(truth, result.dag)
     rows: list[list[Any]] = [
-        ["SHD", metrics.shd(truth, result.cpdag), "pairs in which the equivalence classes differ"],
+        ["SHD", metrics.shd(truth, result.icpdag), "pairs in which the equivalence classes differ"],
         ["F1", skeleton.f1, "of the adjacencies"],
         ["TPR", skeleton.tpr, "true adjacencies found"],
         ["FPR", skeleton.fpr, "absent adjacencies found"],

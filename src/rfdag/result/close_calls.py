@@ -84,7 +84,7 @@ def _close_calls(result: Result) -> list[CloseCall]:
     if (result.moments is not None or result.can_rescore) and not issparse(result.dag):
         close = _without_one(result.dag, removal), _reversed(result, directed & free, constraints), result.rivals
         for cost, dag in chain(*close):
-            other = oriented_class(dag, constraints)
+            other = oriented_class(dag, constraints, result.revealed_by_targets(dag))
             there, back = entries_at(other, sources, targets), entries_at(other, targets, sources)
             absent = (there == 0) & (back == 0)
             for costs, concerned in ((removal, absent), (reversal, directed & (there != 1) & ~absent)):

@@ -68,8 +68,8 @@ class LinearModel(ShownInNotebooks):
         units: Units = "standardised" if result.input == "correlation" else "centred"
         if result.settings.estimation.by_ranks:
             units = "ranks"
-        elif result.input == "data" and result.means is not None:
-            intercepts, units = result.means - result.means @ weights, "data"
+        elif result.input == "data" and (means := result.natural_means) is not None:
+            intercepts, units = means - means @ weights, "data"
         return cls(result.names, LinearSEM(weights, variances), intercepts, units)
 
     def mean(self) -> Floats:

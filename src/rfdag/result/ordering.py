@@ -28,7 +28,7 @@ def order_in_words(result: Result, limit: int, shown: Callable[[Hashable], str] 
     'b, a'
     """
     places = result.causal_order[:limit]
-    compelled = entries_at(result.cpdag, places[:-1], places[1:]) == 1
+    compelled = entries_at(result.icpdag, places[:-1], places[1:]) == 1
     names = [shown(name) for name in result.order[:limit]]
     joints = [ARROW if arrow else COMMA for arrow in compelled.tolist()]
     return "".join(part for pair in zip(["", *joints], names, strict=True) for part in pair)

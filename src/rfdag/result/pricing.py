@@ -17,7 +17,7 @@ def price_in_words(result: Result) -> str:
     >>> price_in_words(rfdag.learn([[1, 0.5], [0.5, 1]], input="correlation", n_samples=100))
     '2 ln n'
     """
-    if result.score_name is None:
+    if result.score_name in (None, "environments"):
         return edge_price(result.penalty, result.gamma)
     more = edge_price(0.0, result.gamma).removeprefix("0 ln n + ") if result.gamma else ""
     if result.score_name == "bdeu":
@@ -41,4 +41,9 @@ def score_explained(result: Result) -> str:
     if result.score_name == "bdeu":
         prior = f" An edge costs {price_in_words(result)}."
         return f"This score is −2 ln of the marginal likelihood of the counts (BDeu).{prior}"
+    if result.score_name == "environments":
+        return (
+            f"This BIC is that of {result.judged_by}: an edge costs {price_in_words(result)}, and each number that "
+            "describes what an environment does to a target ln n."
+        )
     return f"This BIC is that of {result.judged_by}: an edge costs {price_in_words(result)}."

@@ -56,7 +56,7 @@ def advice_on_directions(result: Result) -> Message | None:
     >>> print(advice_on_directions(rfdag.learn(chain, input="covariance", n_samples=1000)))
     3 of 3 edges could point either way. What you know of their directions may decide more: pass knowledge=….
     """
-    edges, undirected = int(result.dag.sum()), int((result.cpdag == 2).sum()) // 2
+    edges, undirected = int(result.dag.sum()), int((result.icpdag == 2).sum()) // 2
     if undirected < FEW or 2 * undirected <= edges:
         return None
     more = "What else" if result.knowledge else "What"

@@ -14,14 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.eliminate.trace import Trace, Unrecorded
-from rfdag.errors import Message
+from rfdag.errors import Message, OptionError, listed
+from rfdag.evidence.environments import EnvironmentMoments
 from rfdag.evidence.evidence import Evidence
+from rfdag.evidence.interventions import Interventions, Invariance
+from rfdag.evidence.mechanisms import Fitted, fitted, invariance_of
 from rfdag.evidence.mixed import MixedMoments
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.regressions import Regressions
 from rfdag.exchange import exports
 from rfdag.graphs.dag import Graph
-from rfdag.graphs.sparse import entries_at, freeze
+from rfdag.graphs.interventional import revealed_edges
+from rfdag.graphs.sparse import entries_at, freeze, full
 from rfdag.input.columns import Account, Column, in_words
 from rfdag.knowledge import Knowledge
 from rfdag.knowledge.compliance import Compliance, compliance, summed_up
@@ -37,6 +41,7 @@ from rfdag.orders.scores import price_of_edge
 from rfdag.precision.estimator import UsedEstimator
 from rfdag.result.close_calls import Judging
 from rfdag.result.edge import Edge
+from rfdag.result.environments import environments_in_words
 from rfdag.result.estimating import Estimating
 from rfdag.result.exporting import Exporting, Kind
 from rfdag.result.optimality import Bounded, optimality_in_words
@@ -47,7 +52,7 @@ from rfdag.result.remarks import remarks
 from rfdag.result.scoring import Scoring
 from rfdag.runtime.notebook import ShownInNotebooks
 from rfdag.runtime.writing import write_text
-from rfdag.wording import count_of_tests, counted
+from rfdag.wording import count_of_tests, counted, with_nearest
 
 if TYPE_CHECKING:
     import networkx
@@ -119,9 +124,13 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
     mixed
         The moments of variables that stand for several columns each, where there are categories or powers; `moments`
         is None then.
+    by_environment
+        The moments of each environment, where rows come from several; `moments` is None then.
+    interventions
+        What was found of each environment: see `rfdag.evidence.interventions.Interventions`, and `targets`.
     gains
-        By how much the score would be worse without each edge (row → column), for variables of several columns; None
-        where that follows from the partial correlations.
+        By how much the score would be worse without each edge (row → column), for variables of several columns and rows
+        from several environments; None where that follows from the partial correlations.
     reading
         How the input was understood and which rows were left out, as phrases; empty where there is nothing to say.
     """
@@ -149,6 +158,8 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
     columns: tuple[Column, ...] = field(default=(), repr=False)
     reading: tuple[str, ...] = field(default=(), repr=False)
     mixed: MixedMoments | None = field(default=None, repr=False)
+    by_environment: EnvironmentMoments | None = field(default=None, repr=False)
+    interventions: Interventions | None = field(default=None, repr=False)
     gains: NDArray[np.float64] | None = field(default=None, repr=False)
     regressions: InitVar[Regressions | None] = None
 
@@ -177,6 +188,8 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
             recorded=found.recorded,
             moments=evidence.moments,
             mixed=evidence.mixed,
+            by_environment=None if evidence.by_environment is None else evidence.by_environment.kept(),
+            interventions=found.interventions,
             n_samples=evidence.n_samples,
             score=found.score,
             gamma=found.gamma,
@@ -188,7 +201,7 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
             reading=tuple(remark for remark in account.remarks if not isinstance(remark, Message)),
             knowledge=knowledge,
             interrupted=found.interrupted,
-            means=evidence.means,
+            means=evidence.means if evidence.by_environment is None else None,
             estimator=found.estimator,
             proof=found.proof,
             rivals=found.rivals,
@@ -237,6 +250,65 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
         return matrix
 
     @cached_property
+    def icpdag(self) -> Graph:
+        """The interventional equivalence class, in the encoding of `cpdag`: what the data of all environments decide.
+
+        An edge is directed beyond the CPDAG if some environment targets one of its ends and not the other, or if its
+        direction follows from these. Where rows come from one environment it is the CPDAG.
+        """
+        if self.interventions is None:
+            return self.cpdag
+        known = self.knowledge
+        constraints = known.constraints(self.names) if known else None
+        matrix = oriented_class(self.dag, constraints, self.revealed_by_targets(self.dag))
+        freeze(matrix)
+        return matrix
+
+    def revealed_by_targets(self, dag: Graph) -> list[tuple[int, int]]:
+        """Return the edges of a DAG that the environments direct: those of which some targets one end alone."""
+        if self.interventions is None:
+            return []
+        return revealed_edges(dag, self._target_sets, hard=self.interventions.hard)
+
+    @property
+    def _target_sets(self) -> list[list[int]]:
+        """The targets of each environment, by column."""
+        place = {name: at for at, name in enumerate(self.names)}
+        return [[place[name] for name in each] for each in self.targets.values()]
+
+    @property
+    def targets(self) -> dict[str, tuple[Hashable, ...]]:
+        """The targets of each environment by its label, as given or found; empty where rows come from one.
+
+        `interventions` has what each target does there, and the evidence.
+        """
+        if self.interventions is None:
+            return {}
+        return {
+            each.label: tuple(target.variable for target in each.targets) for each in self.interventions.environments
+        }
+
+    def invariance(self, label: str) -> tuple[Invariance, ...]:
+        """Return a test for every variable that an environment does not target: of whether it is there as elsewhere.
+
+        Each is a likelihood ratio test of a mechanism of its own in that environment, given its parents; the smallest
+        p-value comes first. A small one speaks of a target that is missing, or of a model that does not fit.
+        """
+        if self.by_environment is None or self.interventions is None:
+            raise OptionError(
+                "This result has no moments by environment: it was learnt from rows of one, or saved without them. "
+                "Save it with save(path, moments=True)."
+            )
+        if label not in self.interventions.labels:
+            raise OptionError(
+                f"There is no environment {with_nearest([label], self.interventions.labels)}; the labels are "
+                f"{listed(self.interventions.labels, 20)}."
+            )
+        centred = self.interventions.intercepts == "environment"
+        at = self.interventions.labels.index(label)
+        return invariance_of(self.by_environment, full(self.dag), self._target_sets, at, centred=centred)
+
+    @cached_property
     def compliance(self) -> tuple[Compliance, ...]:
         """One record per constraint of the knowledge: what it asked for, whether it holds, and the evidence."""
         return compliance(self.knowledge, self.names, self.order, self.dag) if self.knowledge else ()
@@ -244,14 +316,28 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
     @cached_property
     def _regressions(self) -> Regressions | None:
         if self.mixed is not None:
-            fitted = self.mixed.regressions(self.dag)
+            found = self.mixed.regressions(self.dag)
+        elif self.by_environment is not None:
+            found = self._fitted_by_environment.regressions
         elif self.moments is not None:
-            fitted = self.moments.regressions(self.dag)
+            found = self.moments.regressions(self.dag)
         else:
             return None
-        for array in fitted:
+        for array in found:
             freeze(array)
-        return fitted
+        return found
+
+    @cached_property
+    def _fitted_by_environment(self) -> Fitted:
+        assert self.by_environment is not None
+        assert self.interventions is not None
+        centred = self.interventions.intercepts == "environment"
+        return fitted(self.by_environment, full(self.dag), self._target_sets, centred=centred)
+
+    @property
+    def natural_means(self) -> NDArray[np.float64] | None:
+        """The means of the variables without intervention; None where nothing is known of them."""
+        return self.means if self.by_environment is None else self._fitted_by_environment.means
 
     @property
     def coefficients(self) -> NDArray[np.float64] | None:
@@ -291,7 +377,7 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
             elif self.n_samples is not None:
                 price = price_of_edge(self.n_samples, len(self.names), self.penalty, self.gamma)
                 gains = (-self.n_samples * np.log1p(-np.minimum(correlations**2, 1 - 1e-15)) - price).tolist()
-        directed = (entries_at(self.cpdag, sources, targets) == 1).tolist()
+        directed = (entries_at(self.icpdag, sources, targets) == 1).tolist()
         ends = ([self.names[at] for at in places.tolist()] for places in (sources, targets))
         return tuple(map(Edge, *ends, weights, partial, gains, directed))
 
@@ -357,7 +443,7 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
     def summary(self, limit: int = 20) -> str:
         """Return a few lines of text: order, number of edges, warnings."""
         more = f", … ({len(self.order) - limit} more)" if len(self.order) > limit else ""
-        undecided = int((self.cpdag == 2).sum()) // 2
+        undecided = int((self.icpdag == 2).sum()) // 2
         # A function of the user's own may have no rows behind it, and is not exact for that.
         unknown = "by tests" if self.tests and self.input == "data" else "exact"
         rows = unknown if self.n_samples is None else counted(self.n_samples, "row")
@@ -371,6 +457,7 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
             *([f"columns: {in_words(self.columns)}"] if self.columns else []),
             *([f"read: {'; '.join(self.reading)}"] if self.reading else []),
             *([f"judged by: {self.judged_by}"] if self.judged_by else []),
+            *environments_in_words(self.interventions),
             *([f"partial correlations: {self.estimator}"] if self.estimator else []),
             *([f"penalty: {self.penalty:g}, chosen of {len(self.path)}; an edge costs {price}"] if self.path else []),
             *([f"tests: {count_of_tests(self.tests)}"] if self.tests else []),

@@ -11,14 +11,18 @@ from rfdag.errors import DataError, GraphError, OptionError
 from rfdag.graphs.dag import Graph, as_dag
 from rfdag.graphs.sparse import full
 from rfdag.methods.soft import Soft
+from rfdag.orders.environment_scores import EnvironmentScore, price_of_intercepts, with_relatives
 from rfdag.orders.family_fits import score_of
 from rfdag.orders.family_scores import FamilyScore, family_score
 from rfdag.orders.scores import price_of_edge
 
 if TYPE_CHECKING:
+    from rfdag.evidence.environments import EnvironmentMoments
+    from rfdag.evidence.interventions import Interventions
     from rfdag.evidence.mixed import MixedMoments
     from rfdag.evidence.moments import Moments
     from rfdag.methods.method import Method
+    from rfdag.methods.settings import Settings
     from rfdag.orders.path import PathPoint
 
 
@@ -30,9 +34,13 @@ class Scoring:
         dag: Graph
         moments: Moments | None
         mixed: MixedMoments | None
+        by_environment: EnvironmentMoments | None
+        interventions: Interventions | None
         n_samples: int | None
         gamma: float
         path: tuple[PathPoint, ...]
+
+        settings: Settings
 
         @property
         def method(self) -> Method:
@@ -61,7 +69,7 @@ class Scoring:
         if graph.shape != self.dag.shape:
             raise GraphError(f"The DAG has {graph.shape[0]} variables, and the result {len(self.names)}.")
         if self.can_rescore:
-            return score_of(self.family_score, graph)
+            return score_of(self._score_around(graph), graph) + self._price_of_intercepts
         assert self.moments is not None
         assert self.n_samples is not None
         most = int(graph.sum(axis=0).max(initial=0))
@@ -73,12 +81,20 @@ class Scoring:
 
     @property
     def can_rescore(self) -> bool:
-        """Whether other families of variables of several columns can be scored: counts are not kept in files."""
+        """Whether other families of variables can be scored where moments of single columns do not do.
+
+        These are variables of several columns, unless levels were counted, since files keep no rows; and rows from
+        several environments.
+        """
+        if self.by_environment is not None:
+            return True
         return self.mixed is not None and (self.mixed.counts is not None or self.score_name == "gaussian")
 
     @cached_property
     def score_name(self) -> str | None:
-        """The name of the score that judged variables of several columns; None where each is one column."""
+        """The name of the score that judged variables of several columns or environments; None for the plain BIC."""
+        if self.interventions is not None:
+            return "environments"
         if self.mixed is None:
             return None
         assert isinstance(self.method, Soft)
@@ -87,7 +103,9 @@ class Scoring:
 
     @property
     def judged_by(self) -> str | None:
-        """What judged variables of several columns, in words; None where each is one column."""
+        """What judged variables of several columns or environments, in words; None for the plain BIC."""
+        if self.interventions is not None:
+            return f"the Gaussian BIC of {len(self.interventions.environments)} environments"
         if self.mixed is None:
             return None
         words = {
@@ -103,8 +121,32 @@ class Scoring:
 
     @cached_property
     def family_score(self) -> FamilyScore:
-        """The score that judged variables of several columns."""
+        """The score that judged families of variables; see `can_rescore`."""
+        if self.by_environment is not None:
+            return self._score_around(self.dag)
         assert self.mixed is not None
         assert isinstance(self.method, Soft)
         options = self.method.family_options(self.mixed)
         return family_score(self.mixed, **(options | {"gamma": self.gamma}))
+
+    def _score_around(self, dag: Any) -> FamilyScore:
+        """Return the score of families in a DAG, or near those in it."""
+        if self.by_environment is None:
+            return self.family_score
+        assert self.interventions is not None
+        assert self.n_samples is not None
+        return EnvironmentScore(
+            self.by_environment,
+            with_relatives(full(dag)),
+            kind=self.settings.estimation.interventions,
+            centred=self.interventions.intercepts == "environment",
+            price_of_parent=price_of_edge(self.n_samples, len(self.names), self.penalty, self.gamma),
+        )
+
+    @property
+    def _price_of_intercepts(self) -> float:
+        """What intercepts by environment cost beside the scores of families."""
+        if self.interventions is None or self.interventions.intercepts == "common":
+            return 0.0
+        assert self.n_samples is not None
+        return price_of_intercepts(self.n_samples, len(self.names), len(self.interventions.environments))

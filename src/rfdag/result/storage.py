@@ -25,6 +25,12 @@ from rfdag.orders.path import PathPoint
 from rfdag.orders.portfolio import Attempt
 from rfdag.orders.reversals import Alternative
 from rfdag.precision.estimator import UsedEstimator
+from rfdag.result.environment_storage import (
+    decode_environments,
+    decode_interventions,
+    encode_environments,
+    encode_interventions,
+)
 from rfdag.result.mixed_storage import decode_mixed, encode_mixed
 from rfdag.runtime.names import decode_name, encode_name
 
@@ -81,6 +87,8 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
         "trace": _encode_trace(result.trace) if isinstance(result.recorded, Trace) else None,
         "moments": _encode_moments(result.moments) if with_moments else None,
         "mixed": encode_mixed(result.mixed) if with_moments else None,
+        "interventions": encode_interventions(result.interventions),
+        "by_environment": encode_environments(result.by_environment) if with_moments else None,
     }
 
 
@@ -182,6 +190,8 @@ def decode(content: dict[str, Any]) -> Result:
         means=None if content["means"] is None else np.array(content["means"], np.float64),
         gains=None if content.get("gains") is None else at_edges(np.array(content["gains"], np.float64)),
         mixed=decode_mixed(content.get("mixed"), names),
+        interventions=decode_interventions(content.get("interventions")),
+        by_environment=decode_environments(content.get("by_environment"), names),
         knowledge=None if known is None else from_parts(known),
         estimator=None if used is None else UsedEstimator(**used),
         proof=Proof(**content["proof"]) if content.get("proof") else None,

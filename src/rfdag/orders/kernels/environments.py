@@ -1,0 +1,391 @@
+"""Compiled local scores of variables that interventions target in some environments and not in others.
+
+A variable y is scored in the rows of the environments that do not target it, about their common mean. In each
+environment e that does it has a mechanism of its own, the one that costs least of
+
+    cut      n_e ln var_e(y)                2 numbers: y does not depend on its parents there
+    shift    n_e ln var_e(y − b'x_P)        2 numbers: another mean and noise, and the slopes b of all other rows
+    own      n_e ln var_e(y | P)            2 + |P| numbers: other slopes as well
+
+What is known of a child is its *pack*: scatter matrices of its list, which are the child itself, at place 0, and all
+that may be its parents. The first matrix is that of the rows that may count for it, each other one that of an
+environment that targets it, or that might. If targets are ``unknown``, the rows of those are part of the first matrix
+and are taken out of it, and which environments these are is chosen for every set of parents.
+"""
+
+import math
+
+import numpy as np
+
+from rfdag.runtime.compilation import kernel, part
+
+ALIASED = 1e-8
+"""Share of a parent's variance that others leave of it below which it counts as explained by them."""
+
+FLOOR = 1e-8
+"""Least share of variance that a child keeps."""
+
+TINY = 1e-12
+"""Least variance, where that of a variable in all rows is 1."""
+
+LEAST_FALL = 1e-7
+"""Fall of the score for which an environment enters or leaves the targets."""
+
+SPARE_ROWS = 4
+"""Rows beside two for each parent that slopes of their own need, and that must remain without an environment."""
+
+SCREENED = 2
+"""Prices of a target by which a first look at an environment may be wrong."""
+
+
+@part()
+def _gather(scatter, means, places, m, scatters, centres):
+    """Copy what concerns some members of a list, of every group."""
+    for e in range(scatter.shape[0]):
+        for i in range(m):
+            centres[e, i] = means[e, places[i]]
+            for j in range(m):
+                scatters[e, i, j] = scatter[e, places[i], places[j]]
+
+
+@part()
+def _common(scatters, centres, rows, targeted, unknown, m, covariance, offset):
+    """Write the covariance (lower triangle) and means of m variables in the rows that count; return how many count.
+
+    Means are differences from those of the first group.
+    """
+    left = rows[0]
+    for i in range(m):
+        offset[i] = 0.0
+        for j in range(i + 1):
+            covariance[i, j] = scatters[0, i, j]
+    if unknown:
+        for e in range(1, len(rows)):
+            if targeted[e]:
+                n = rows[e]
+                left -= n
+                for i in range(m):
+                    offset[i] -= n * centres[e, i]
+                    for j in range(i + 1):
+                        covariance[i, j] -= scatters[e, i, j] + n * centres[e, i] * centres[e, j]
+    if left <= 0.0:
+        return left
+    for i in range(m):
+        offset[i] /= left
+        for j in range(i + 1):
+            covariance[i, j] = covariance[i, j] / left - offset[i] * offset[j]
+    return left
+
+
+@part()
+def _regress(covariance, m, lower, slopes):
+    """Return the variance of a child, the last of m + 1 variables, given the others, whose slopes are written."""
+    for a in range(m):
+        for c in range(a + 1):
+            value = covariance[a, c]
+            for t in range(c):
+                value -= lower[a, t] * lower[c, t]
+            if c < a:
+                lower[a, c] = value / lower[c, c] if lower[c, c] > 0.0 else 0.0
+            else:
+                lower[a, a] = math.sqrt(value) if value > ALIASED * covariance[a, a] else 0.0
+    left = covariance[m, m]
+    for c in range(m):
+        value = covariance[m, c]
+        for t in range(c):
+            value -= lower[m, t] * lower[c, t]
+        lower[m, c] = value / lower[c, c] if lower[c, c] > 0.0 else 0.0
+        left -= lower[m, c] * lower[m, c]
+    _solve(lower, m, lower[m], slopes)
+    return max(left, FLOOR * covariance[m, m], TINY)
+
+
+@part()
+def _solve(lower, m, right, out):
+    """Solve the transposed factor of m parents for a row."""
+    for c in range(m - 1, -1, -1):
+        value = right[c]
+        for t in range(c + 1, m):
+            value -= lower[t, c] * out[t]
+        out[c] = value / lower[c, c] if lower[c, c] > 0.0 else 0.0
+
+
+@part()
+def _left_by_slopes(scatter, m, slopes):
+    """Return the scatter in an environment of a child less its parents times their slopes; the child is last."""
+    left = scatter[m, m]
+    for a in range(m):
+        value = 0.5 * slopes[a] * scatter[a, a] - scatter[m, a]
+        for c in range(a):
+            value += slopes[c] * scatter[a, c]
+        left += 2.0 * slopes[a] * value
+    return left
+
+
+@part()
+def _apart(scatter, n, m, kind, price, covariance, lower, slopes):
+    """Return the cost of a child's mechanism in an environment where that does not depend on other rows."""
+    cost = np.inf
+    if kind != 1:
+        cost = n * math.log(max(scatter[m, m] / n, TINY))
+    if kind != 0 and m > 0 and n > 2 * m + SPARE_ROWS:
+        for i in range(m + 1):
+            for j in range(i + 1):
+                covariance[i, j] = scatter[i, j] / n
+        cost = min(cost, n * math.log(_regress(covariance, m, lower, slopes)) + price * m)
+    return cost
+
+
+@part()
+def _cost_of_target(left, own, n, kind, price, apart):
+    """Return the cost of a targeted child, whose scatter is ``own``, and ``left`` less its parents times slopes."""
+    if kind != 0:
+        apart = min(apart, n * math.log(max(left / n, FLOOR * own / n, TINY)))
+    return apart + 2.0 * price
+
+
+@part()
+def _total(scatters, centres, rows, targeted, unknown, m, kind, price, apart, covariance, lower, slopes, offset):
+    """Return the score of a child, the last of m + 1 variables, given the others, without the price of parents.
+
+    ``apart`` are the costs of `_apart`. Also return what is left of its variance in the rows that count, and how many
+    these are.
+    """
+    left = _common(scatters, centres, rows, targeted, unknown, m + 1, covariance, offset)
+    if left <= m + 2 or (unknown and left <= 2 * m + SPARE_ROWS):
+        return np.inf, 0.0, left
+    variance = _regress(covariance, m, lower, slopes)
+    total = left * math.log(variance)
+    for e in range(1, len(rows)):
+        if targeted[e]:
+            shifted = _left_by_slopes(scatters[e], m, slopes)
+            total += _cost_of_target(shifted, scatters[e, m, m], rows[e], kind, price, apart[e])
+    return total, variance, left
+
+
+@part()
+def _choose_targets(
+    scatters, centres, rows, targeted, m, kind, price, apart, covariance, lower, slopes, offset, looks,
+    trial_covariance, trial_lower, trial_slopes, trial_offset,
+):  # fmt: skip
+    """Let environments become targets, or cease to be, the best first, as long as the score falls; return as `_total`.
+
+    A look at an environment keeps the slopes of the rows that count now, so the score falls at least by that. Where no
+    look promises anything, those that may be a little wrong are scored in full.
+    """
+    targeted[:] = False
+    score, variance, left = _total(
+        scatters, centres, rows, targeted, True, m, kind, price, apart, covariance, lower, slopes, offset
+    )
+    for _ in range(2 * len(rows)):
+        now = left * math.log(variance)
+        found, best = -1, -LEAST_FALL
+        for e in range(1, len(rows)):
+            looks[e] = np.inf
+            after = left + rows[e] if targeted[e] else left - rows[e]
+            if after <= 2 * m + SPARE_ROWS:
+                continue
+            distance = centres[e, m] - offset[m]
+            for a in range(m):
+                distance -= slopes[a] * (centres[e, a] - offset[a])
+            shifted = _left_by_slopes(scatters[e], m, slopes)
+            cost = _cost_of_target(shifted, scatters[e, m, m], rows[e], kind, price, apart[e])
+            share = shifted + rows[e] * distance * distance
+            rest = left * variance + (share if targeted[e] else -share)
+            rest = max(rest, FLOOR * left * variance)
+            looks[e] = after * math.log(rest / after) - now + (-cost if targeted[e] else cost)
+            if looks[e] < best:
+                found, best = e, looks[e]
+        if found < 0:
+            for e in range(1, len(rows)):
+                if looks[e] > SCREENED * price:
+                    continue
+                targeted[e] = not targeted[e]
+                trial, _, _ = _total(
+                    scatters, centres, rows, targeted, True, m, kind, price, apart, trial_covariance, trial_lower,
+                    trial_slopes, trial_offset,
+                )  # fmt: skip
+                targeted[e] = not targeted[e]
+                if trial - score < best:
+                    found, best = e, trial - score
+        if found < 0:
+            break
+        targeted[found] = not targeted[found]
+        score, variance, left = _total(
+            scatters, centres, rows, targeted, True, m, kind, price, apart, covariance, lower, slopes, offset
+        )
+    return score, variance, left
+
+
+@kernel(allocates=True)
+def scan_environments(
+    scatters, scatter_starts, means, mean_starts, rows, row_starts, members, member_starts,
+    unknown, kind, price, price_of_parent, children, parents, sizes, candidates, own, out, chosen,
+):  # fmt: skip
+    """Score children given parents, each alone and with each of its candidates added; infinite where one adds nothing.
+
+    Parameters
+    ----------
+    scatters, means, rows
+        The packs of all variables, one after the other: of each, a matrix, a row of means and a number of rows for
+        every group; scatters are about the group's mean, means are differences from that of the first group.
+    members
+        The lists of all variables, each with itself first.
+    scatter_starts, mean_starts, row_starts, member_starts
+        Where what belongs to a variable begins, and the end.
+    unknown
+        Whether targets are chosen; otherwise all groups but the first target the child.
+    kind
+        0 for mechanisms that cut, 1 for those that do not, 2 for either.
+    price, price_of_parent
+        Of a number that describes a mechanism, and of a parent.
+    children, parents, sizes
+        The variables to score, and their parents: the first ``sizes[r]`` of each row.
+    candidates
+        For each variable what may be added, −1 where its list has ended.
+    own, out
+        The scores; those with candidates stand in the order of their lists, with the targets chosen without them.
+    chosen
+        For each child whether each of its groups targets it, if there is room for that.
+    """
+    most, groups = 0, 1
+    for r in range(len(children)):
+        most = max(most, sizes[r])
+        groups = max(groups, row_starts[children[r] + 1] - row_starts[children[r]])
+    covariance, lower = np.empty((most + 2, most + 2)), np.empty((most + 2, most + 2))
+    scratch, factors = np.empty((most + 2, most + 2)), np.empty((groups, most + 2, most + 2))
+    scratch_lower, looks = np.empty((most + 2, most + 2)), np.empty(groups)
+    slopes, offset, across = np.empty(most + 2), np.empty(most + 2), np.empty(most + 2)
+    parts, centres = np.empty((groups, most + 2, most + 2)), np.empty((groups, most + 2))
+    spare, spare_offset = np.empty(most + 2), np.empty(most + 2)
+    rest, against, apart, own_left = np.empty((groups, most + 1)), np.empty(groups), np.empty(groups), np.empty(groups)
+    row, slopes_of_x, row_own = np.empty(most + 1), np.empty(most + 1), np.empty(most + 1)
+    places, targeted = np.empty(most + 2, np.int64), np.zeros(groups, np.bool_)
+    for r in range(len(children)):
+        y, m = children[r], sizes[r]
+        count = row_starts[y + 1] - row_starts[y]
+        width = member_starts[y + 1] - member_starts[y]
+        scatter = scatters[scatter_starts[y] : scatter_starts[y + 1]].reshape((count, width, width))
+        mean = means[mean_starts[y] : mean_starts[y + 1]].reshape((count, width))
+        n = rows[row_starts[y] : row_starts[y + 1]]
+        listed = members[member_starts[y] : member_starts[y + 1]]
+        for s in range(m):
+            places[s] = _place(listed, parents[r, s])
+        places[m] = 0
+        _gather(scatter, mean, places, m + 1, parts, centres)
+        part_of, centre_of = parts[:count], centres[:count]
+        for e in range(1, count):
+            apart[e] = _apart(part_of[e], n[e], m, kind, price, scratch, factors[e], spare)
+        here = targeted[:count]
+        if unknown:
+            score, variance, left = _choose_targets(
+                part_of, centre_of, n, here, m, kind, price, apart, covariance, lower, slopes, offset, looks, scratch,
+                scratch_lower, spare, spare_offset,
+            )  # fmt: skip
+        else:
+            here[:] = True
+            score, variance, left = _total(
+                part_of, centre_of, n, here, False, m, kind, price, apart, covariance, lower, slopes, offset
+            )
+        own[r] = score + price_of_parent * m
+        if chosen.shape[1] >= count:
+            for e in range(count):
+                chosen[r, e] = e > 0 and here[e]
+        if candidates[y, 0] < 0:
+            out[r] = np.inf
+            continue
+        # What does not depend on the candidate: in each targeted environment, what its parents leave of the child.
+        for e in range(1, count):
+            if not here[e] or kind == 0:
+                continue
+            against[e] = _left_by_slopes(part_of[e], m, slopes)
+            for a in range(m):
+                rest[e, a] = part_of[e, m, a]
+                for c in range(m):
+                    rest[e, a] -= slopes[c] * part_of[e, a, c]
+            if n[e] > 2 * (m + 1) + SPARE_ROWS:
+                for i in range(m + 1):
+                    for j in range(i + 1):
+                        scratch[i, j] = part_of[e, i, j] / n[e]
+                own_left[e] = _regress(scratch, m, factors[e], spare)
+        for q in range(candidates.shape[1]):
+            x = candidates[y, q]
+            if x < 0:
+                out[r, q:] = np.inf
+                break
+            at = _place(listed, x)
+            out[r, q] = np.inf
+            taken = False
+            for s in range(m):
+                taken = taken or places[s] == at
+            if taken or score == np.inf or left <= m + 3:
+                continue
+            centre = 0.0
+            total_x = scatter[0, at, at]
+            for a in range(m + 1):
+                across[a] = scatter[0, at, places[a]]
+            if unknown:
+                for e in range(1, count):
+                    if here[e]:
+                        moved = n[e] * mean[e, at]
+                        centre -= moved
+                        total_x -= scatter[e, at, at] + moved * mean[e, at]
+                        for a in range(m + 1):
+                            across[a] -= scatter[e, at, places[a]] + moved * centre_of[e, a]
+                centre /= left
+            total_x = total_x / left - centre * centre
+            of_x, of_both = total_x, across[m] / left - centre * offset[m]
+            for a in range(m):
+                value = across[a] / left - centre * offset[a]
+                for t in range(a):
+                    value -= row[t] * lower[a, t]
+                row[a] = value / lower[a, a] if lower[a, a] > 0.0 else 0.0
+                of_x -= row[a] * row[a]
+                of_both -= row[a] * lower[m, a]
+            if of_x <= ALIASED * total_x:
+                continue
+            slope = of_both / of_x
+            now = max(variance - of_both * slope, FLOOR * covariance[m, m], TINY)
+            total = left * math.log(now) + price_of_parent * (m + 1)
+            if kind != 0:
+                _solve(lower, m, row, slopes_of_x)
+            for e in range(1, count):
+                if not here[e]:
+                    continue
+                cut = scatter[e, 0, 0] / n[e]
+                cost = np.inf
+                if kind != 1:
+                    cost = n[e] * math.log(max(cut, TINY))
+                if kind != 0:
+                    crossing, of_rest = scatter[e, at, 0], scatter[e, at, at]
+                    for a in range(m):
+                        crossing -= slopes[a] * scatter[e, at, places[a]] + slopes_of_x[a] * rest[e, a]
+                        of_rest -= 2.0 * slopes_of_x[a] * scatter[e, at, places[a]]
+                        for c in range(m):
+                            of_rest += slopes_of_x[a] * slopes_of_x[c] * part_of[e, a, c]
+                    shift = (against[e] - 2.0 * slope * crossing + slope * slope * of_rest) / n[e]
+                    cost = min(cost, n[e] * math.log(max(shift, FLOOR * cut, TINY)))
+                    if n[e] > 2 * (m + 1) + SPARE_ROWS:
+                        of_own, both_own = scatter[e, at, at] / n[e], scatter[e, at, 0] / n[e]
+                        least = ALIASED * of_own
+                        for a in range(m):
+                            value = scatter[e, at, places[a]] / n[e]
+                            for t in range(a):
+                                value -= row_own[t] * factors[e, a, t]
+                            row_own[a] = value / factors[e, a, a] if factors[e, a, a] > 0.0 else 0.0
+                            of_own -= row_own[a] * row_own[a]
+                            both_own -= row_own[a] * factors[e, m, a]
+                        gained = both_own * both_own / of_own if of_own > least else 0.0
+                        with_own = max(own_left[e] - gained, FLOOR * cut, TINY)
+                        cost = min(cost, n[e] * math.log(with_own) + price * (m + 1))
+                total += cost + 2.0 * price
+            out[r, q] = total
+
+
+@part()
+def _place(listed, variable):
+    """Return where a variable stands in a list."""
+    for at in range(len(listed)):
+        if listed[at] == variable:
+            return at
+    return -1
