@@ -2,6 +2,7 @@
 
     python benchmarks/mixed_tuning.py prices       # what λ multiplies: degrees of freedom, or parents
     python benchmarks/mixed_tuning.py priors       # the prior of BDeu, and the multinomial BIC beside it
+    python benchmarks/mixed_tuning.py powers       # what powers of numbers cost, with basis=3
     python benchmarks/mixed_tuning.py restarts     # how many restarts pay
 
 Prints tables: mean SHD of the CPDAG and median seconds.
@@ -26,12 +27,13 @@ from rfdag.graphs import cpdag
 from rfdag.metrics import shd
 from rfdag.orders.family_scores import BlockScore
 from rfdag.simulate import mixed, random_dag
-from rfdag.studies.bench.typed_workloads import network
+from rfdag.studies.bench.typed_workloads import WORKLOADS, network
 
-NETWORKS = ("win95pts", "hepar2", "water")
+NETWORKS = ("win95pts", "hepar2", "water", "barley", "mildew")
 """Networks that no page reports."""
-EACH = "each degree"
-"""Marks the trial in which λ multiplies degrees of freedom."""
+PRICE = "price"
+"""Marks a trial with prices of its own: of a degree of freedom and of a parent, in units of ln n."""
+CURVES = ("sigmoid", "quadratic", "gaussian-process", "linear")
 MARK = 77
 """The second number of every seed here: benchmarks that report have other seeds."""
 
@@ -39,26 +41,38 @@ MARK = 77
 def main() -> None:
     """Run the trials that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["prices", "priors", "restarts"])
+    parser.add_argument("what", choices=["prices", "priors", "powers", "restarts"])
     parser.add_argument("--graphs", type=int, default=8)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    {"prices": prices, "priors": priors, "restarts": restarts}[options.what](options.graphs)
+    what = {"prices": prices, "priors": priors, "powers": powers, "restarts": restarts}
+    what[options.what](options.graphs)
 
 
 def prices(graphs: int) -> None:
     """Compare a price of ln n for each degree of freedom, and more for each parent, with λ ln n for each degree."""
     trials: dict[str, dict[str, Any]] = {f"λ = {penalty:g}": {"penalty": penalty} for penalty in (1.0, 2.0, 3.0)}
-    trials["λ = 2 for each degree of freedom"] = {"penalty": 2.0, EACH: True}
+    trials["λ = 2 for each degree of freedom"] = {PRICE: (2.0, 0.0)}
     for p, n in ((20, 300), (20, 1000), (20, 5000), (50, 300), (50, 1000)):
         table(f"p = {p}, n = {n}", trials, functools.partial(_mixed, p, n), graphs)
 
 
-def by_degrees(evidence: Any, *, penalty: float = 2.0, **_: Any) -> BlockScore:
-    """Return the score in which λ multiplies the price of each degree of freedom, as in Tetrad."""
+def powers(graphs: int) -> None:
+    """Compare prices of a degree of freedom, and of a parent, where numbers count with their powers."""
+    pairs = ((1.0, 1.0), (1.5, 0.5), (2.0, 0.0), (2.5, 0.0), (3.0, 0.0))
+    trials = {
+        f"{each:g} ln n a degree, {parent:g} a parent": {"basis": 3, PRICE: (each, parent)} for each, parent in pairs
+    }
+    for n in (300, 1000):
+        for kind in CURVES:
+            table(f"{kind}, p = 20, n = {n}", trials, functools.partial(_curved, kind, n), 2 * graphs)
+
+
+def priced(each: float, parent: float, evidence: Any, **_: Any) -> BlockScore:
+    """Return the Gaussian score at other prices of a degree of freedom and of a parent, in units of ln n."""
     white, _whitening, starts = evidence.white
-    price = penalty * float(np.log(evidence.n_samples))
-    return BlockScore(white, starts, evidence.widths, evidence.n_samples, price)
+    unit = float(np.log(evidence.n_samples))
+    return BlockScore(white, starts, evidence.widths, evidence.n_samples, each * unit, parent * unit)
 
 
 def restarts(graphs: int) -> None:
@@ -86,14 +100,14 @@ def table(
     for graph in range(graphs):
         dag, rows, categorical = draw(graph)
         for name, options in trials.items():
-            given = {key: value for key, value in options.items() if key != EACH}
+            given = {key: value for key, value in options.items() if key != PRICE}
             start = time.perf_counter()
-            other = mock.patch.object(methods_mixed, "family_score", by_degrees)
-            with other if options.get(EACH) else nullcontext():
+            other = functools.partial(priced, *options.get(PRICE, ()))
+            with mock.patch.object(methods_mixed, "family_score", other) if PRICE in options else nullcontext():
                 result = rfdag.learn(rows, categorical=categorical, progress=False, n_jobs=1, **given)
             seconds = time.perf_counter() - start
             found[name].append((shd(result.cpdag, cpdag(dag)), seconds))
-    print(f"\n{title}, {graphs} graphs")
+    print(f"\n{title}, {graphs} graphs", flush=True)
     for name, cells in found.items():
         numbers = np.array(cells)
         print(f"  {name:30s} SHD {numbers[:, 0].mean():6.2f}   {np.median(numbers[:, 1]):6.2f} s")
@@ -103,6 +117,11 @@ def _mixed(p: int, n: int, graph: int) -> tuple[Any, Any, list[int]]:
     dag = random_dag(p, degree=4, rng=[graph, MARK, 1])
     rows = mixed(dag, n, rng=[graph, MARK, 2])
     return dag, rows.values, np.flatnonzero(rows.categorical).tolist()
+
+
+def _curved(kind: str, n: int, graph: int) -> tuple[Any, Any, list[int]]:
+    drawn = WORKLOADS[f"{kind}-p20-n1000"].draw(MARK, graph)
+    return drawn.true, drawn.rows[:n], []
 
 
 def _network(name: str, n: int, graph: int) -> tuple[Any, Any, list[int]]:

@@ -61,14 +61,15 @@ def family_score(
 
     In the Gaussian score each degree of freedom costs ln n, as in the textbooks, and each parent (λ − 1) ln n +
     2 γ ln p more: what λ adds guards against choosing among many parents, and there is one choice for a parent, however
-    many levels it has. Between single columns that is λ ln n for an edge, as everywhere.
+    many levels it has. Between single columns that is λ ln n for an edge, as everywhere. Where numbers explain others
+    by their powers, each degree of freedom costs λ ln n.
     """
     if score == "gaussian":
         white, _, starts = evidence.white
         unit = math.log(evidence.n_samples)
-        per_parent = max(penalty - 1.0, 0.0) * unit + 2 * gamma * math.log(max(len(evidence.names), 2))
-        rows = evidence.n_samples
-        return BlockScore(white, starts, evidence.widths, rows, min(penalty, 1.0) * unit, per_parent)
+        of_freedom = penalty if evidence.one_equation else min(penalty, 1.0)
+        per_parent = (penalty - of_freedom) * unit + 2 * gamma * math.log(max(len(evidence.names), 2))
+        return BlockScore(white, starts, evidence.widths, evidence.n_samples, of_freedom * unit, per_parent)
     assert evidence.counts is not None
     counted = sample_size if score == "bdeu" else None
     return CountScore(*evidence.counts, penalty=penalty, gamma=gamma, sample_size=counted)
