@@ -15,7 +15,7 @@ import pytest
 import rfdag
 from rfdag import metrics
 from rfdag.errors import OptionError
-from rfdag.studies.bench import cells, harness, rulers, tables
+from rfdag.studies.bench import cells, harness, processes, rulers, tables
 from rfdag.studies.bench.contenders import CONTENDERS, TUNED, Contender, Tuned
 from small_workload import SILENT, tiny
 
@@ -169,7 +169,7 @@ def test_failures_are_told_briefly(fakes, name, words):
 
 
 def test_slow_starts_are_ended(fakes, monkeypatch):
-    monkeypatch.setattr(harness, "LONGEST_START", 0.01)
+    monkeypatch.setattr(processes, "LONGEST_START", 0.01)
     answer = harness.run([sys.executable, str(harness.PROGRAM), "empty"], np.ones((3, 3)), 10)
     assert answer == harness.Late("not started after 0.01 s")
 
@@ -226,7 +226,7 @@ def test_a_series_that_ends_before_its_calls(fakes, name):
 
 def test_series_that_do_not_start_or_are_not_awaited_are_ended(fakes, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(harness, "LONGEST_START", 0.01)
+        patch.setattr(processes, "LONGEST_START", 0.01)
         assert harness.series([("empty", 1)], ROWS, 10) == [harness.Late("not started after 0.01 s")]
 
     def interrupted(process, started, limit):
@@ -234,7 +234,7 @@ def test_series_that_do_not_start_or_are_not_awaited_are_ended(fakes, monkeypatc
             time.sleep(0.01)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(harness, "_wait", interrupted)
+    monkeypatch.setattr(harness, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         harness.series([("sleep", -1)], ROWS, 60)
     assert_ended(fakes, 1)

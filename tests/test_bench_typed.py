@@ -13,7 +13,17 @@ import pytest
 from rfdag import metrics
 from rfdag.errors import FileError, OptionError
 from rfdag.runtime.progress import Progress
-from rfdag.studies.bench import catalogue, cells, environments, harness, rulers, tables, typed, typed_workloads
+from rfdag.studies.bench import (
+    catalogue,
+    cells,
+    environments,
+    harness,
+    interventional,
+    rulers,
+    tables,
+    typed,
+    typed_workloads,
+)
 from rfdag.studies.bench import names as names_
 from rfdag.studies.bench.contenders import CONTENDERS
 from rfdag.studies.bench.curves import SMOOTH, curved_sample
@@ -169,7 +179,8 @@ def test_names_for_completion_are_all_there():
     assert set(names_.CONTENDERS) == set(catalogue.CONTENDERS)
     assert set(names_.WORKLOADS) == set(catalogue.WORKLOADS)
     assert set(names_.GROUPS) == {workload.group for workload in catalogue.WORKLOADS.values()}
-    assert len(catalogue.CONTENDERS) == len(TYPED) + len(CONTENDERS), "no name is used twice"
+    used = len(TYPED) + len(CONTENDERS) + len(interventional.CONTENDERS)
+    assert len(catalogue.CONTENDERS) == used, "no name is used twice"
 
 
 def test_only_the_environments_that_are_asked_for_are_made(tmp_path, monkeypatch):

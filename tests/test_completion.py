@@ -57,7 +57,7 @@ def folder(tmp_path_factory):
         ),
         ("rfdag bench --workloads sa", {"sachs", "sachs-log", "sachs-raw", "sachs-n10000"}),
         ("rfdag bench --workloads quick,sachs-", {"quick,sachs-log", "quick,sachs-raw", "quick,sachs-n10000"}),
-        ("rfdag bench --contenders rfdag,flop-20", {"rfdag,flop-20", "rfdag,flop-20-mean", "rfdag,flop-20-penalty-1"}),
+        ("rfdag bench --contenders rfdag,flop-20-p", {"rfdag,flop-20-penalty-1", "rfdag,flop-20-pooled"}),
         # Nothing is offered for files, so that the shell completes their names itself.
         ("rfdag learn re", set()),
         ("rfdag learn data.csv --out re", set()),

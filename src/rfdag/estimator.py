@@ -69,6 +69,8 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         Adjacency matrix of the DAG, in the encoding of `rfdag.graphs`.
     cpdag_
         That of its equivalence class.
+    icpdag_
+        That of its interventional equivalence class, if rows come from several environments; else the same.
     coef_
         Regression coefficients, row → column; by rank correlations in standard deviations of the variables behind the
         ranks, like the variances. A ``test`` gives no coefficients, intercepts, variances or scores.
@@ -154,15 +156,28 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         parts = {"method": method, "description": description, "estimation": estimation}
         return {name: part for name, part in parts.items() if isinstance(part, Options)}
 
-    def fit(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        environments: Any = None,
+        targets: Any = None,
+    ) -> Self:
         """Learn the order of the columns of X, or of a path, a dataset or a Dask collection; y is ignored.
 
         ``sample_weight`` says how often each row counts: whole numbers give the result of repeating rows.
+        ``environments`` and ``targets`` are those of `rfdag.learn`: where rows come from, and what was done there.
         """
         params = self.get_params(deep=False)
-        if sample_weight is not None:
-            params["description"] = replace(params["description"] or Description(), weights=sample_weight)
-        selects = isinstance(self.description, Description) and not set(SELECTING).isdisjoint(self.description.given())
+        said = {"weights": sample_weight, "environments": environments, "targets": targets}
+        given = {name: value for name, value in said.items() if value is not None}
+        if given:
+            params["description"] = replace(params["description"] or Description(), **given)
+        about_rows = {"environments", "targets"}.intersection(given)
+        described = isinstance(self.description, Description) and set(SELECTING).intersection(self.description.given())
+        selects = bool(about_rows or described)
         if lies_elsewhere(X) or selects:
             self._remember(learn(X, progress=False, **params))
             self.n_features_in_ = len(self.result_.names)
@@ -197,6 +212,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         self.causal_order_ = self.result_.causal_order
         self.dag_ = self.result_.dag
         self.cpdag_ = self.result_.cpdag
+        self.icpdag_ = self.result_.icpdag
         if self.result_.tests:
             # Tests leave open what a dependence looks like: there are no coefficients.
             return

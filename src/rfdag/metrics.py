@@ -1,12 +1,13 @@
 """Distances of a found graph or order from the true one.
 
 Graphs are matrices in the encoding of `rfdag.graphs`. Measures of the Markov equivalence class accept both DAGs and
-CPDAGs, and compare the CPDAG of a DAG. `skeleton`, `shd` and `order_error` accept sparse arrays too.
+CPDAGs, and compare the CPDAG of a DAG. `skeleton`, `shd`, `icpdag_shd` and `order_error` accept sparse arrays too.
 """
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,19 +17,26 @@ from rfdag.errors import GraphError, OptionError
 from rfdag.graphs.dag import Graph, as_dag, check_order, find_cycle
 from rfdag.graphs.equivalence import encoded, equivalence_class
 from rfdag.graphs.imap import minimal_imap
+from rfdag.graphs.interventional import icpdag
 from rfdag.graphs.sparse import issparse, refuse_sparse
 
 __all__ = [
     "Distance",
     "SkeletonScores",
+    "TargetScores",
     "aid",
     "edge_ratio",
     "equivalence_class",
+    "icpdag_shd",
     "order_error",
     "shd",
     "sid",
     "skeleton",
+    "target_scores",
 ]
+
+TargetSets = Iterable[Collection[int]] | Mapping[Any, Collection[int]]
+"""The nodes that each experiment targets, with or without labels of the experiments."""
 
 
 class SkeletonScores(NamedTuple):
@@ -43,6 +51,14 @@ class SkeletonScores(NamedTuple):
     def recall(self) -> float:
         """The share of true adjacencies found; the same as ``tpr``."""
         return self.tpr
+
+
+class TargetScores(NamedTuple):
+    """The targets found compared with the true ones; NaN where there is nothing to count."""
+
+    precision: float
+    recall: float
+    f1: float
 
 
 class Distance(NamedTuple):
@@ -100,6 +116,71 @@ def shd(true: ArrayLike, found: ArrayLike, compare: Literal["classes", "graphs"]
         return int(triu(differs + differs.T).nnz)
     differs = (truth != guess) | (truth != guess).T
     return int(np.triu(differs).sum())
+
+
+def icpdag_shd(
+    true: ArrayLike,
+    found: ArrayLike,
+    true_targets: TargetSets,
+    targets: TargetSets | None = None,
+    *,
+    hard: bool = False,
+) -> int:
+    """Return the structural Hamming distance of interventional equivalence classes, as `rfdag.graphs.icpdag` has them.
+
+    Parameters
+    ----------
+    true, found
+        The true DAG, and a DAG or class that was found, full or sparse. Of a graph without undirected edges, taken as a
+        DAG, the class is compared, and any other graph as it is.
+    true_targets
+        The nodes that each experiment targets: a collection for each, or a mapping from the experiments' labels.
+    targets
+        The targets that were found along with the graph, by which its class is formed; None if they were known.
+    hard
+        Whether targets lose all their parents, as in `rfdag.graphs.icpdag`.
+
+    Examples
+    --------
+    An experiment on 0 reveals the direction of 0 → 1, one that was found to target nothing does not:
+
+    >>> icpdag_shd([[0, 1], [0, 0]], [[0, 0], [1, 0]], [[], [0]])
+    1
+    >>> icpdag_shd([[0, 1], [0, 0]], [[0, 1], [0, 0]], [[], [0]], targets=[[], []])
+    1
+    >>> icpdag_shd([[0, 1], [0, 0]], [[0, 1], [0, 0]], {"control": (), "drug": (0,)})
+    0
+    """
+    truth, guess = _same_size(true, found)
+    expected = icpdag(truth, _sets(true_targets), hard=hard)
+    if not (guess == 2).sum():
+        guess = icpdag(guess, _sets(true_targets if targets is None else targets), hard=hard)
+    return shd(expected, guess, compare="graphs")
+
+
+def target_scores(true: Mapping[Any, Iterable[Hashable]], found: Mapping[Any, Iterable[Hashable]]) -> TargetScores:
+    """Return precision, recall and F1 of the targets found: of the pairs of an environment and a variable it targets.
+
+    Parameters
+    ----------
+    true, found
+        The variables that each environment targets, by the environment's label.
+
+    Examples
+    --------
+    >>> target_scores({"drug": ["a"], "both": ["a", "b"]}, {"drug": ["a"], "both": ["c"], "control": []})
+    TargetScores(precision=0.5, recall=0.3333333333333333, f1=0.4)
+    """
+    truth, guess = (
+        {(label, variable) for label, variables in targets.items() for variable in variables}
+        for targets in (true, found)
+    )
+    hits = len(truth & guess)
+    return TargetScores(
+        precision=_ratio(hits, len(guess)),
+        recall=_ratio(hits, len(truth)),
+        f1=_ratio(2 * hits, len(truth) + len(guess)),
+    )
 
 
 def order_error(true: ArrayLike, order: ArrayLike) -> float:
@@ -173,6 +254,10 @@ def aid(true: ArrayLike, found: ArrayLike, strategy: str = "ancestor") -> Distan
     if len(truth) < 2:
         return Distance(0.0, 0)
     return Distance(*distances[strategy](truth, guess, edge_direction="from row to column"))
+
+
+def _sets(targets: TargetSets) -> Iterable[Collection[int]]:
+    return targets.values() if isinstance(targets, Mapping) else targets
 
 
 def _same_size(true: ArrayLike, found: ArrayLike) -> tuple[Graph, Graph]:

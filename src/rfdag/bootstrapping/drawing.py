@@ -10,9 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.bootstrapping.resampling import Sampling, drawn_moments, standardised
+from rfdag.evidence.by_environment import environment_moments
+from rfdag.evidence.environments import EnvironmentMoments
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.gaps import moments_with_gaps
 from rfdag.evidence.mixing import is_mixed, mixed_moments
+from rfdag.evidence.moments import Moments
+from rfdag.input.description import Description
+from rfdag.input.environments import design_of
 from rfdag.input.table import Table
 from rfdag.methods.settings import Settings
 from rfdag.result import Result
@@ -64,9 +69,35 @@ class TableRows:
         return replace(moments, n_samples=max(2, round(share * moments.rows)))
 
 
+@dataclass(frozen=True)
+class EnvironmentRows:
+    """Rows of several environments: each keeps its share of a draw."""
+
+    table: Table
+    form: Description
+
+    def drawn(self, columns: Integers, sampling: Sampling, generator: np.random.Generator) -> Evidence:
+        """Return the moments of rows drawn within every environment."""
+        origins = self.table.origins
+        assert origins is not None
+        counts = np.zeros(self.table.rows, np.int64)
+        for e in range(len(origins.labels)):
+            at = np.flatnonzero(origins.codes == e)
+            counts[at] = sampling.counts(len(at), generator)
+        share = sampling.worth(counts) / int(counts.sum())
+        table = self.table.only(columns.tolist()).kept(np.repeat(np.arange(self.table.rows), counts))
+        assert table.origins is not None
+        design = design_of(self.form, table.origins.labels, table.names)
+        found = environment_moments(table.values, table.origins.codes, Moments.from_data(*table), design)
+        assert isinstance(found, EnvironmentMoments)
+        return found.worth_a_share(share)
+
+
 def drawable(table: Table, result: Result, settings: Settings) -> Drawable:
     """Return what the rows of the runs are drawn from."""
     estimation = settings.estimation
+    if result.by_environment is not None:
+        return EnvironmentRows(table, settings.description)
     if result.mixed is None and not np.isnan(table.values).any():
         assert result.moments is not None
         return Numbers(standardised(table.values, result.moments), table.names, estimation.correlation)

@@ -180,7 +180,7 @@ def bootstrap(
         result = learn(
             table,
             plain.method,
-            description=Description(awkward=plain.description.awkward, missing=plain.description.missing),
+            description=plain.description.once_read(),
             knowledge=knowledge,
             estimation=plain.estimation,
             time_limit=time_limit,
@@ -257,7 +257,9 @@ class _Plan:
                 if draw == DRAWS - 1:
                     raise
         place = np.argsort(columns)
-        classes = oriented_class(learnt.dag, constraints)
+        names = [self.names[at] for at in columns]
+        revealed = [] if learnt.interventions is None else learnt.interventions.revealed_edges(learnt.dag, names)
+        classes = oriented_class(learnt.dag, constraints, revealed)
         classes = classes[np.ix_(place, place)]
         # A random order that fits the DAG and the knowledge, so that undetermined places are spread evenly.
         preferred = generator.permutation(len(self.names))

@@ -79,6 +79,8 @@ def _tell_pipe(
         console.print(f"\n[bold]Read[/bold]: {escape('; '.join(result.reading))}", highlight=False)
     if result.judged_by is not None:
         console.print(f"\n[bold]Judged by[/bold]: {result.judged_by}", highlight=False)
+    for title, told in _environments(result):
+        console.print(f"\n[bold]{title}[/bold]: {escape(told)}", highlight=False)
     if result.estimator is not None:
         console.print(f"\n[bold]Estimator[/bold]: {escape(str(result.estimator))}", highlight=False)
     if result.tests:
@@ -228,6 +230,8 @@ def _summary(result: Result, remarks: Sequence[Remark], warnings: Sequence[str])
         yield "Read", escape("; ".join(result.reading))
     if result.judged_by is not None:
         yield "Judged by", result.judged_by
+    for title, told in _environments(result):
+        yield title, escape(told)
     if result.estimator is not None:
         yield "Estimator", escape(str(result.estimator))
     if result.tests:
@@ -256,3 +260,12 @@ def _places(files: Sequence[Path]) -> Iterator[tuple[str, str]]:
         first, *others = paths
         names = ", ".join(escape(path.name) for path in (first, *others))
         yield "Written", f"{escape(folder)}: {names}" if others else escape(first)
+
+
+def _environments(result: Result) -> Iterator[tuple[str, str]]:
+    """Yield what was found of several environments, each part with its title."""
+    from rfdag.result.environments import environments_in_words
+
+    for line in environments_in_words(result.interventions):
+        title, _, told = line.partition(": ")
+        yield title[0].upper() + title[1:], told

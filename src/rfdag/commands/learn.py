@@ -171,6 +171,8 @@ def _content(result: Result, files: Sequence[Path]) -> dict[str, Any]:
         "warnings": list(result.warnings),
         "columns": [column._asdict() for column in result.columns],
         "reading": list(result.reading),
+        "targets": {label: list(found) for label, found in result.targets.items()},
+        "intercepts": None if result.interventions is None else result.interventions.intercepts,
         "compliance": [record._asdict() for record in result.compliance],
         "files": [str(path) for path in files],
     }

@@ -180,9 +180,8 @@ def _where_valid(result: Result, x: int, y: int, dag: Graph) -> Moments:
     assert result.by_environment is not None
     assert result.interventions is not None
     leads = ancestors(dag, [y]) - {x}
-    place = {name: at for at, name in enumerate(result.names)}
-    sets = [{place[name] for name in each} for each in result.targets.values()]
-    valid = [e for e, each in enumerate(sets) if not leads & each]
+    sets = result.interventions.target_sets(result.names)
+    valid = [e for e, each in enumerate(sets) if leads.isdisjoint(each)]
     rows = int(result.by_environment.rows[valid].sum())
     if rows <= len(leads) + 2:
         raise DataError(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +14,11 @@ from rfdag.errors import DataError, DataMessage, OptionError, as_column, as_colu
 from rfdag.evidence.environments import EnvironmentMoments
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.moments import Moments
+from rfdag.evidence.summary import Summary
 from rfdag.input.environments import Design
-from rfdag.input.table import Table
+from rfdag.input.filtered import Filtered
+from rfdag.input.table import Stream, Table
+from rfdag.wording import counted
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -44,7 +50,7 @@ def environment_moments(values: NDArray[np.floating], codes: Integers, plain: Mo
     single = about_single(design)
     if single:
         return replace(plain, notes=(*single, *plain.notes))
-    centre, scale = plain.means, plain.scales * np.sqrt((plain.n_samples or 2) - 1) / np.sqrt(plain.n_samples or 2)
+    centre, scale = plain.means, _deviations(plain)
     blocks, means = [], []
     for e in range(len(design.labels)):
         block = (values[codes == e] - centre) / scale
@@ -66,6 +72,73 @@ def environment_moments(values: NDArray[np.floating], codes: Integers, plain: Mo
     )
     deviations = np.array([np.sqrt((block**2).mean(axis=0)) for block in blocks])
     return checked(found, deviations)
+
+
+def environments_of_stream(
+    fold: Callable[..., Any], stream: Filtered, design: Design, check: Callable[[Summary], None]
+) -> Evidence:
+    """Return the moments by environment of rows in pieces, whose last column is the number of a label, read once."""
+    refuse_categories(stream)
+    parts: dict[int, Summary] = fold(_summaries, _joined)
+    whole = functools.reduce(Summary.joined, (parts[e] for e in sorted(parts)))
+    check(whole)
+    plain = Moments.from_summary(whole, stream.names)
+    single = about_single(design)
+    if single:
+        return replace(plain, notes=(*single, *plain.notes))
+    centre, scale = plain.means, _deviations(plain)
+    p = len(stream.names)
+    empty = Summary.of(np.empty((0, p), order="F"))
+    each = [parts.get(e, empty) for e in range(len(design.labels))]
+    scatters = np.array([_scatter(part, scale) for part in each])
+    rows = np.array([round(part.count) for part in each], np.int64)
+    found = EnvironmentMoments(
+        stream.names,
+        design.labels,
+        rows,
+        np.array([((part.means + part.remainders) * part.units - centre) / scale for part in each]),
+        centre,
+        scale,
+        design.targets,
+        design.observational,
+        scatters=scatters,
+        plain=plain,
+        columns=plain.columns,
+    )
+    deviations = np.sqrt(np.diagonal(scatters, axis1=1, axis2=2) / np.maximum(rows, 1)[:, None])
+    return checked(found, deviations)
+
+
+def _summaries(block: Floats) -> dict[int, Summary]:
+    """Return the summary of the rows of each environment in a block."""
+    codes = block[:, -1]
+    if np.isnan(codes).any():
+        raise DataError(
+            f"{counted(int(np.isnan(codes).sum()), 'row')} of a part that was read have no label of an environment. "
+            "Fill the labels in, or leave these rows out."
+        )
+    return {int(code): Summary.of(np.asfortranarray(block[codes == code, :-1])) for code in np.unique(codes)}
+
+
+def _joined(one: dict[int, Summary], other: dict[int, Summary]) -> dict[int, Summary]:
+    return {e: one[e].joined(other[e]) if e in one and e in other else one.get(e) or other[e] for e in {*one, *other}}
+
+
+def _scatter(part: Summary, scale: Floats) -> Floats:
+    """Return the scatter matrix of some rows in standard units."""
+    p = len(scale)
+    if not len(part.factor):
+        return np.zeros((p, p))
+    factor = part.factor * part.units / scale
+    found: Floats = factor.T @ factor
+    return found
+
+
+def _deviations(plain: Moments) -> Floats:
+    """Return the standard deviations of all rows, by their number and not one less."""
+    n = plain.n_samples or 2
+    found: Floats = plain.scales * np.sqrt((n - 1) / n)
+    return found
 
 
 def about_single(design: Design) -> tuple[str, ...]:
@@ -158,13 +231,23 @@ def _about_no_observations(evidence: EnvironmentMoments) -> list[str]:
 
 def refuse_beside_environments(table: Table) -> None:
     """Raise for rows from several environments that have categories or gaps."""
-    several = [table.names[at] for at, levels in sorted(table.levels.items()) if len(levels) > 2]
+    refuse_categories(table)
+    _refuse_gaps(table)
+
+
+def refuse_categories(rows: Table | Stream) -> None:
+    """Raise for columns of categories with three levels or more."""
+    several = [rows.names[at] for at, levels in sorted(rows.levels.items()) if len(levels) > 2]
     if several:
         raise OptionError(
             f"{as_columns(several)} {'is' if len(several) == 1 else 'are'} categorical, and environments are compared "
             f"by numbers: leave such columns out with {keyword('drop', several)}, or name those with ordered levels in "
             f"{keyword('ordinal', ...)}."
         )
+
+
+def _refuse_gaps(table: Table) -> None:
+    """Raise for missing values."""
     missing = np.isnan(table.values).sum(axis=0)
     if missing.any():
         names = [table.names[at] for at in np.flatnonzero(missing).tolist()]

@@ -201,6 +201,13 @@ class EnvironmentMoments(Evidence):
         }
         return replace(self, **known)
 
+    def worth_a_share(self, share: float) -> Self:
+        """Return the same moments as those of fewer rows: a share of them."""
+        rows = np.maximum(np.round(share * self.rows), 2).astype(np.int64)
+        matrices = self.within(np.arange(len(self.names)), range(len(self.rows)))
+        known: dict[str, Any] = {"rows": rows, "scatters": matrices * (rows / self.rows)[:, None, None], "blocks": None}
+        return replace(self, **known)
+
     def kept(self) -> Self:
         """Return what a result keeps: matrices in place of the rows, where they are not too many."""
         held = self._held

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Literal, NamedTuple
+from collections.abc import Hashable, Sequence
+from typing import Any, Literal, NamedTuple
+
+from rfdag.graphs.interventional import revealed_edges
 
 Mechanism = Literal["cut", "shift", "own slopes"]
 
@@ -87,3 +89,12 @@ class Interventions(NamedTuple):
     def labels(self) -> tuple[str, ...]:
         """The labels of the environments."""
         return tuple(each.label for each in self.environments)
+
+    def target_sets(self, names: Sequence[Hashable]) -> list[list[int]]:
+        """Return the targets of each environment by their places among names."""
+        place = {name: at for at, name in enumerate(names)}
+        return [[place[target.variable] for target in each.targets] for each in self.environments]
+
+    def revealed_edges(self, dag: Any, names: Sequence[Hashable]) -> list[tuple[int, int]]:
+        """Return the edges of a DAG over names that the environments direct."""
+        return revealed_edges(dag, self.target_sets(names), hard=self.hard)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Any, Literal, NamedTuple
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rfdag.errors import AwkwardError, DataError, FileError, GraphError, OptionError, as_columns, keyword, listed
 from rfdag.evidence.awkward import awkward_error, equal_columns, left_out
-from rfdag.evidence.by_environment import environment_moments, refuse_beside_environments
+from rfdag.evidence.by_environment import environment_moments, environments_of_stream, refuse_beside_environments
 from rfdag.evidence.correlations import CORRELATIONS, Correlation
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.gaps import moments_with_gaps
@@ -36,6 +36,7 @@ from rfdag.input.checks import (
 from rfdag.input.columns import Account, Column
 from rfdag.input.description import Description
 from rfdag.input.environments import design_of
+from rfdag.input.filtered import Filtered
 from rfdag.input.frames import with_rows_like_columns
 from rfdag.input.gathering import gathered
 from rfdag.input.graphs import from_networkx, is_networkx
@@ -118,10 +119,8 @@ def read_evidence(
             blocks,
             moments,
             CORRELATIONS[correlation],
-            form.awkward != "error",
-            form.missing,
-            basis,
             form,
+            basis,
         )
         return _of_data(lambda: read(source, form, names, threads), form.awkward, making)
     sparse = as_sparse(source)
@@ -151,14 +150,10 @@ class _Making:
     blocks: Callable[[NDArray[Any], tuple[Hashable, ...]], Evidence]
     moments: type[Moments]
     correlated: Correlation
-    copies: bool
-    """Whether copies are looked for in what is learnt in blocks, which finds them only later."""
-    missing: str = "error"
-    """How gaps are bridged."""
+    form: Description
+    """What the user says about the input."""
     basis: int | Literal["auto"] = 1
     """Powers of numbers up to which these explain others."""
-    form: Description = field(default_factory=Description)
-    """What the user says about the input."""
 
     def of(self, rows: Table | Stream, again: Callable[[], Table | Stream]) -> tuple[Evidence, Table | Stream]:
         """Return the evidence of rows, which ``again`` opens anew, and the rows themselves once they are read."""
@@ -190,7 +185,9 @@ class _Making:
         if is_mixed(table, self.basis):
             self.check_size(table.rows, len(table.names))
             way = self.correlated.name
-            return mixed_moments(table, basis=self.basis, missing=self.missing, correlation=way, report=self.report)
+            return mixed_moments(
+                table, basis=self.basis, missing=self.form.missing, correlation=way, report=self.report
+            )
         found = self._of_single_columns(table, blocks)
         return found.with_categories(table.levels) if table.levels else found
 
@@ -212,7 +209,8 @@ class _Making:
             return self._of_gaps(table, blocks)
         if blocks is not None:
             values = repeated(table).values
-            if self.copies:
+            # Blocks would find copies only later.
+            if self.form.awkward != "error":
                 copies = equal_columns(values, table.names)
                 if copies:
                     raise awkward_error(copies, len(table.names))
@@ -238,7 +236,7 @@ class _Making:
                 "memory."
             )
         self.check_size(table.rows, len(table.names))
-        way: Literal["em", "pairwise"] = "pairwise" if self.missing == "pairwise" else "em"
+        way: Literal["em", "pairwise"] = "pairwise" if self.form.missing == "pairwise" else "em"
         kinds = self.correlated.kinds
         return moments_with_gaps(
             table.values, table.names, way, self.correlated.name, kinds, table.weights, report=self.report
@@ -267,9 +265,15 @@ class _Making:
             if stream.rows is None:
                 self.check_size(round(summary.count), columns)
 
+        def read(of: Any, join: Any) -> Any:
+            rows: Any = next(opened)
+            return rows.fold(of, join, self.threads, self.report)
+
+        if isinstance(stream, Filtered) and stream.labels:
+            return environments_of_stream(read, stream, design_of(self.form, stream.labels, stream.names), check)
         mixed = is_mixed(stream, self.basis)
         by_values = self.correlated.name == "pearson"
-        if not mixed and not (by_values and self.missing in ("em", "pairwise")):
+        if not mixed and not (by_values and self.form.missing in ("em", "pairwise")):
             return self.correlated.of_stream(fold, stream.names, self.moments, check, self.report)
         if not by_values:
             raise OptionError(
@@ -277,11 +281,7 @@ class _Making:
                 "pieces without ranks. Pass a table in memory, or leave it out."
             )
 
-        def read(of: Any, join: Any) -> Any:
-            rows: Any = next(opened)
-            return rows.fold(of, join, self.threads, self.report)
-
-        way: Literal["em", "pairwise"] = "pairwise" if self.missing == "pairwise" else "em"
+        way: Literal["em", "pairwise"] = "pairwise" if self.form.missing == "pairwise" else "em"
         if mixed:
             return mixed_of_stream(read, stream, way, basis=self.basis, report=self.report)
         return moments_of_stream(read, stream, way, self.correlated.kinds, check, self.report, self.moments)

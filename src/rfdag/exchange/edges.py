@@ -7,11 +7,13 @@ import io
 from collections.abc import Hashable, Sequence
 
 from rfdag.errors import FileError, OptionError
-from rfdag.exchange.named_graph import KINDS, NamedGraph
+from rfdag.exchange.named_graph import NamedGraph
 from rfdag.runtime.writing import csv_text
 
 HEADERS = (["source", "target"], ["from", "to"])
 UNDIRECTED = {"true": False, "false": True}
+KINDS = ("dag", "cpdag")
+"""As what a file is read: with arrows alone, or with undirected edges."""
 
 
 def to_csv(graph: NamedGraph) -> str:

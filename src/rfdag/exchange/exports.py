@@ -25,7 +25,7 @@ BACKENDS = ("pandas", "polars", "pyarrow")
 
 
 def to_networkx(result: Result, graph: Kind = "dag") -> networkx.DiGraph:
-    """Return the DAG with nodes in causal order, or the CPDAG with nodes in the order of the columns."""
+    """Return the DAG with nodes in causal order, or a class with nodes in the order of the columns."""
     if graph != "dag":
         return exchange.to_networkx(result.named_graph(graph))
     if None in result.names:

@@ -6,19 +6,19 @@ import re
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 import numpy as np
 
 from rfdag.errors import GraphError, OptionError, listed
 from rfdag.graphs.dag import Graph, find_cycle
 from rfdag.graphs.sparse import canonical, freeze, issparse
+from rfdag.result.exporting import Kind
 
 if TYPE_CHECKING:
     from rfdag.result import Result
 
 Pair = tuple[Hashable, Hashable]
-KINDS = ("dag", "cpdag")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +56,10 @@ class NamedGraph:
 
     @classmethod
     def of(cls, result: Result, graph: str = "dag") -> Self:
-        """Return the DAG of a result, or its equivalence class for "cpdag"."""
-        if graph not in KINDS:
-            raise OptionError(f"graph is one of {', '.join(KINDS)}, not {graph!r}.")
-        return cls(result.names, result.dag if graph == "dag" else result.cpdag)
+        """Return the DAG of a result or, for "cpdag" and "icpdag", its equivalence class."""
+        if graph not in get_args(Kind):
+            raise OptionError(f"graph is one of {', '.join(get_args(Kind))}, not {graph!r}.")
+        return cls(result.names, getattr(result, graph))
 
     @classmethod
     def of_edges(

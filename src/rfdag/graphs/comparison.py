@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rfdag.errors import GraphError, listed
-from rfdag.graphs.dag import as_dag
-from rfdag.graphs.equivalence import equivalence_class
+from rfdag.graphs.equivalence import encoded
 from rfdag.graphs.sparse import entries_at, issparse
 
 VERDICTS = ("right", "missing", "extra", "reversed")
@@ -39,30 +38,23 @@ class Comparison(NamedTuple):
         return heads
 
 
-def comparison(
-    truth: ArrayLike, found: ArrayLike, order: NDArray[np.int64], graph: Literal["dag", "cpdag"] = "cpdag"
-) -> Comparison:
+def comparison(truth: ArrayLike, found: ArrayLike, order: NDArray[np.int64]) -> Comparison:
     """Return the verdict on every pair that is adjacent in either graph.
 
     Parameters
     ----------
-    truth
-        The true DAG or, for "cpdag", its CPDAG; full or sparse.
-    found
-        The found DAG or CPDAG, as ``graph`` specifies.
+    truth, found
+        Two DAGs, or two equivalence classes, whose mistakes add up to the structural Hamming distance; full or sparse.
     order
         The found order; pairs are given by their places in it.
-    graph
-        "cpdag" compares the equivalence classes, so that the mistakes add up to the structural Hamming distance; "dag"
-        compares the DAGs themselves.
 
     Examples
     --------
     >>> found = np.array([[0, 1, 1], [0, 0, 0], [0, 0, 0]])
-    >>> comparison([[0, 1, 0], [0, 0, 0], [0, 0, 0]], found, np.arange(3), "dag").verdict
+    >>> comparison([[0, 1, 0], [0, 0, 0], [0, 0, 0]], found, np.arange(3)).verdict
     array(['right', 'extra'], dtype='<U8')
     """
-    wanted: Any = as_dag(truth) if graph == "dag" else equivalence_class(truth)
+    wanted: Any = encoded(truth)
     given: Any = found if issparse(found) else np.asarray(found)
     if wanted.shape != given.shape:
         raise GraphError(

@@ -51,7 +51,12 @@ def paired(targets: Any) -> tuple[Hashable, ...]:
         return (str(targets),)
     if isinstance(targets, Mapping):
         return tuple((label_text(label), _several(each)) for label, each in targets.items())
-    if not isinstance(targets, list | tuple) or all(isinstance(each, str) for each in targets):
+    if not isinstance(targets, list | tuple):
+        raise OptionError(
+            f"{keyword('targets')} is a mapping from labels to lists of columns, the path of a file, a list of lists "
+            f"beside a list of tables, or 'unknown', not {targets!r}."
+        )
+    if all(isinstance(each, str) for each in targets):
         return tuple(targets)
     if all(isinstance(each, list | tuple) and len(each) == 2 and isinstance(each[1], list | tuple) for each in targets):
         return tuple((label_text(label), _several(each)) for label, each in targets)
@@ -266,6 +271,12 @@ class Description(Options):
                 f"Found {keyword('thousands', self.thousands)} and {keyword(other, self.thousands)}: one sign cannot "
                 "be both. Leave one of them out to have it found."
             )
+
+    def once_read(self) -> Description:
+        """Return what is still to be said of rows that were read as described, and their columns chosen."""
+        return Description(
+            awkward=self.awkward, missing=self.missing, targets=self.targets, observational=self.observational
+        )
 
     def of_cells(self) -> dict[str, object]:
         """Return what is said about how the cells of a file, text or Excel, are written."""

@@ -1,4 +1,4 @@
-"""Rows that are read in pieces, without gaps or with weights."""
+"""Rows that are read in pieces, without gaps, with weights or with labels of environments."""
 
 from __future__ import annotations
 
@@ -42,6 +42,8 @@ class Filtered:
         Whether rows with a missing or infinite value are left out.
     weighted
         Whether the last column is no variable: how often each row counts.
+    labels
+        The labels of environments, if the last column is no variable but the number of the label of each row.
     tally
         How many rows the last reading left out, and the gaps of each column; empty before.
     """
@@ -50,12 +52,18 @@ class Filtered:
     marks: tuple[float, ...] = ()
     drops: bool = False
     weighted: bool = False
+    labels: tuple[str, ...] = ()
     tally: list[Sifted] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def _apart(self) -> bool:
+        """Whether the last column is no variable."""
+        return self.weighted or bool(self.labels)
 
     @property
     def names(self) -> tuple[Hashable, ...]:
         """One name per variable."""
-        return self.stream.names[:-1] if self.weighted else self.stream.names
+        return self.stream.names[:-1] if self._apart else self.stream.names
 
     @property
     def rows(self) -> int | None:
@@ -65,7 +73,7 @@ class Filtered:
     @property
     def missing(self) -> tuple[int, ...]:
         """Missing values that are known before reading and are not left out."""
-        known = self.stream.missing[:-1] if self.weighted else self.stream.missing
+        known = self.stream.missing[:-1] if self._apart else self.stream.missing
         return () if self.drops else known
 
     @property
@@ -86,7 +94,7 @@ class Filtered:
     @property
     def levels(self) -> Mapping[int, tuple[str, ...]]:
         """The levels of the columns of categories."""
-        return self.stream.levels
+        return {at: levels for at, levels in self.stream.levels.items() if at < len(self.names)}
 
     @property
     def level_counts(self) -> Mapping[int, NDArray[np.int64]]:
@@ -109,12 +117,12 @@ class Filtered:
 
     def renamed(self, names: tuple[Hashable, ...]) -> Filtered:
         """Return the same columns under other names."""
-        extra = self.stream.names[-1:] if self.weighted else ()
+        extra = self.stream.names[-1:] if self._apart else ()
         return replace(self, stream=self.stream.renamed((*names, *extra)))
 
     def only(self, places: Sequence[int]) -> Filtered:
         """Return some of the columns."""
-        extra = [len(self.stream.names) - 1] if self.weighted else []
+        extra = [len(self.stream.names) - 1] if self._apart else []
         return replace(self, stream=self.stream.only([*places, *extra]), tally=[])
 
     def accounted(self, account: Account) -> Filtered:
@@ -131,7 +139,7 @@ class Filtered:
         """Return what ``of`` makes of the rows that are left; see `rfdag.input.table.Stream.fold`."""
         codes = self.stream.codings if isinstance(self.stream, Codable) else self.stream.levels
         numbers = [at for at in range(len(self.names)) if at not in codes] if codes else None
-        sift = partial(_sifted, of, self.marks, self.drops, self.weighted, numbers)
+        sift = partial(_sifted, of, self.marks, self.drops, self._apart, numbers)
         found: Sifted = self.stream.fold(sift, partial(_joined, join), threads, report)
         self.tally[:] = [found]
         if self.drops:
@@ -144,12 +152,15 @@ def _sifted(
     of: Callable[[Floats], Any],
     marks: tuple[float, ...],
     drops: bool,
-    weighted: bool,
+    apart: bool,
     numbers: Sequence[int] | None,
     block: Floats,
 ) -> Sifted:
-    """Return what is made of a block; ``numbers`` are the columns that hold no codes, None where all do not."""
-    variables = block[:, :-1] if weighted else block
+    """Return what is made of a block; ``numbers`` are the columns that hold no codes, None where all do not.
+
+    ``apart`` tells that the last column is no variable.
+    """
+    variables = block[:, :-1] if apart else block
     if marks:
         found = np.isin(variables, marks)
         if numbers is not None:

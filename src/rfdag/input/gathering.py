@@ -9,6 +9,7 @@ import numpy as np
 
 from rfdag.input.coding import WORDS, Growing, Reading
 from rfdag.input.files import require_memory
+from rfdag.input.origins import Origins
 from rfdag.input.pieces import Pieces
 from rfdag.input.table import Floats, Stream, Table
 from rfdag.input.weights import checked_weights
@@ -48,6 +49,10 @@ def gathered(stream: Table | Stream, advice: str = FEWER) -> Table:
         found, values = values, np.full((len(values), columns), np.nan)
         values[:, read] = found
     table = Table(values, stream.names, words, stream.levels, account=stream.account, origin=stream.origin)
+    labels = getattr(stream, "labels", ())
+    if labels:
+        codes = values[:, -1].astype(np.int64)
+        table = table._replace(values=values[:, :-1], origins=Origins(codes, labels).of_rows(codes >= 0))
     if stream.weighted:
         table = checked_weights(table._replace(values=values[:, :-1], weights=values[:, -1].copy()))
     return table

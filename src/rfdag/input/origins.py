@@ -34,7 +34,7 @@ class Origins(NamedTuple):
                 f"first of them row {missing[0] + 1}. Fill the labels in, or leave these rows out."
             )
         labels = sorted(set(texts), key=_in_order)
-        _refuse_alike(labels, called)
+        refuse_alike(labels, called)
         number = {label: at for at, label in enumerate(labels)}
         return cls(np.array([number[text] for text in texts], np.int64), tuple(labels))
 
@@ -53,7 +53,7 @@ def _in_order(label: str) -> tuple[int, float, str]:
         return 1, 0.0, label
 
 
-def _refuse_alike(labels: Sequence[str], called: str) -> None:
+def refuse_alike(labels: Sequence[str], called: str) -> None:
     """Raise for labels that differ by case or spaces alone: they are nearly always one environment."""
     plain: dict[str, str] = {}
     for label in labels:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from rfdag.input.columns import Column
 from rfdag.input.description import Description
 from rfdag.input.filtered import Filtered
 from rfdag.input.gaps import complete
-from rfdag.input.origins import Origins
+from rfdag.input.origins import Origins, refuse_alike
 from rfdag.input.selection import matches, matching
 from rfdag.input.table import Stream, Table
 from rfdag.input.weights import checked_weights
@@ -53,6 +54,8 @@ def prepared(rows: Table | Stream, form: Description) -> Table | Stream:
     rows = _without(rows, places, form, at_weights, at_labels)
     if isinstance(rows, Table):
         return _prepared_table(rows, form, at_weights is not None)
+    if form.environments is not None:
+        return _labelled(rows, form, at_weights, at_labels)
     if isinstance(form.weights, Numbers):
         raise OptionError(
             f"{keyword('weights')} as an array goes with rows in memory; these are read in pieces. Put the weights "
@@ -155,6 +158,24 @@ def _with_origins(rows: Table | Stream, form: Description, at_labels: int | None
     return rows._replace(origins=Origins.of(labels.texts, keyword("environments")))
 
 
+def _labelled(rows: Stream, form: Description, at_weights: int | None, at_labels: int | None) -> Stream:
+    """Return rows that are read in pieces with the environments in their last column."""
+    if at_labels is None or at_weights is not None:
+        raise OptionError(
+            f"{keyword('environments')} as an array, or beside {keyword('weights', ...)}, go with rows in memory; "
+            "these are read in pieces. Put the labels into a column, pass its name, and leave weights out."
+        )
+    last = len(rows.names) - 1
+    labels = rows.levels.get(last)
+    if labels is None:
+        raise OptionError(
+            f"The labels in {as_column(rows.names[last])} can be read once only. Pass a file or a dataset, which can "
+            "be read again."
+        )
+    refuse_alike(labels, as_column(rows.names[last]))
+    return Filtered(rows, marks_of(form), drops=form.missing == "drop", labels=labels)
+
+
 def _texts(table: Table, at: int) -> Sequence[str]:
     """Return the cells of a column as text, empty where one is missing."""
     if at in table.levels:
@@ -176,8 +197,13 @@ def _without(
 ) -> Table | Stream:
     """Return the rows with the columns at some places, the weights last; the account names the others."""
     kept = places if at_weights is None else [*places, at_weights]
-    if len(kept) == len(rows.names) and at_weights is None:
-        return _usable(rows.only(kept), form, len(places))
+    variables = len(places)
+    if at_labels is not None and not isinstance(rows, Table):
+        # Labels are coded like categories, in a first reading.
+        kept, variables = [*places, at_labels], len(places) + 1
+        form = replace(form, categorical=(*(form.categorical or ()), rows.names[at_labels]))
+    if len(kept) == len(rows.names) and at_weights is None and at_labels is None:
+        return _usable(rows.only(kept), form, variables)
     at_id = None if form.id is None or form.transpose else _place(rows, form.id)
     left_out, chosen = [], set(places)
     for at, name in enumerate(rows.names):
@@ -190,7 +216,7 @@ def _without(
         elif at not in chosen:
             left_out.append(Column(name, rows.words[at].kind if at in rows.words else NUMBERS, AS_ASKED))
     account = rows.account.plus(left_out)
-    return _usable(rows.only(kept), form, len(places)).accounted(account)
+    return _usable(rows.only(kept), form, variables).accounted(account)
 
 
 def _usable(rows: Table | Stream, form: Description, variables: int) -> Table | Stream:

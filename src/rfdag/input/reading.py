@@ -61,7 +61,7 @@ def read(
     ('a', 'b')
     """
     form = form or Description()
-    if form.targets is not None and form.environments is None:
+    if form.targets is not None and form.environments is None and not isinstance(source, Table):
         return read_separate(source, form, names, partial(read, threads=threads))
     found = open_source(source, form, threads)
     if form.transpose:

@@ -93,6 +93,11 @@ class Settings:
                 f"Columns of {keyword('precision', self.estimation.precision)} are estimated on the CPU; leave "
                 f"{keyword('device', 'cuda')} out."
             )
+        if self.description.by_environment and self.estimation.test is not None:
+            raise OptionError(
+                f"{keyword('test')} decides in rows of one environment; leave it out, or leave "
+                f"{keyword('environments', ...)} and {keyword('targets', ...)} out."
+            )
         if self.estimation.by_ranks and self.description.input != "data":
             raise OptionError(
                 f"{keyword('correlation', self.estimation.correlation)} ranks rows, and "

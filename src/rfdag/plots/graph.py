@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from rfdag.graphs.sparse import entries_at
 from rfdag.plots import palette
-from rfdag.plots.network import Entry, Link, draw_network
+from rfdag.plots.network import MARKED, Entry, Link, draw_network
 from rfdag.plots.strengths import Weights, strengths
 from rfdag.plots.strokes import Stroke
 from rfdag.result.remarks import marked
@@ -32,7 +32,9 @@ def draw_graph(result: Result, ax: Axes | None, graph: Kind, weights: Weights) -
     sources, targets = result.dag.nonzero()
     rank = np.argsort(result.causal_order)
     strength, meaning = strengths(result, weights)
-    directed = np.ones(len(sources), bool) if graph == "dag" else entries_at(result.icpdag, sources, targets) == 1
+    directed = (
+        np.ones(len(sources), bool) if graph == "dag" else entries_at(getattr(result, graph), sources, targets) == 1
+    )
     width = NARROWEST + (WIDEST - NARROWEST) * strength if meaning else np.full(len(sources), DIRECTED.width)
     marks = marked(result)
     close = [(result.names[i], result.names[j]) in marks for i, j in zip(sources, targets, strict=True)]
@@ -47,4 +49,7 @@ def draw_graph(result: Result, ax: Axes | None, graph: Kind, weights: Weights) -
         if stroke in strokes
     ]
     legend += [Entry(f"wider: larger {meaning}", WIDE)] if meaning and links else []
-    return draw_network(ax, result.order, links, legend)
+    targets_of = {name for each in result.targets.values() for name in each}
+    marked_nodes = {at for at, name in enumerate(result.order) if name in targets_of}
+    legend += [Entry(MARKED.meaning, MARKED)] if marked_nodes else []
+    return draw_network(ax, result.order, links, legend, marked_nodes)

@@ -80,8 +80,8 @@ def _entries(
     rank = np.argsort(result.causal_order)
     strength, meaning = strengths(result, weights)
     rows, columns = rank[sources], rank[targets]
-    if graph == "cpdag":
-        undecided = entries_at(result.icpdag, sources, targets) == 2
+    if graph != "dag":
+        undecided = entries_at(getattr(result, graph), sources, targets) == 2
         rows, columns = np.append(rows, columns[undecided]), np.append(columns, rows[undecided])
         strength = np.append(strength, strength[undecided])
     return rows, columns, strength, meaning

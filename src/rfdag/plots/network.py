@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +31,8 @@ UPWARDS = np.array([1.0, -1.0])
 """Turns the points of a layout, whose y grows downwards, into those of axes."""
 SMALLEST_FONT = 3.5
 """Below this size, in points, names are left out."""
+MARKED = Stroke(palette.ORANGE, 2.2, "-", "target of an intervention")
+"""The frame of a marked node."""
 MARGIN = 10.0
 LEGEND = 0.38
 """Height in inches of the strip with a legend of one row."""
@@ -76,8 +78,12 @@ def draw_network(
     names: Sequence[Hashable],
     links: Sequence[Link],
     legend: Sequence[Entry] = (),
+    marked: Collection[int] = (),
 ) -> Axes:
-    """Draw nodes, given in causal order, and links, each from an earlier node to a later; return the axes."""
+    """Draw nodes, given in causal order, and links, each from an earlier node to a later; return the axes.
+
+    The frames of the ``marked`` nodes, by their places in the order, stand out.
+    """
     ends = np.array([(link.source, link.target) for link in links], np.int64).reshape(-1, 2)
     texts = labels(names)
     labelled = any(link.label for link in links)
@@ -95,7 +101,7 @@ def draw_network(
         _draw_link(axes, link, path_of(route), scale)
         if link.label:
             _draw_label(axes, link, point * UPWARDS, scale)
-    _draw_nodes(axes, layout, texts, scale)
+    _draw_nodes(axes, layout, texts, scale, marked)
     notes = [] if FONT * scale >= SMALLEST_FONT else [Entry("too many names to show here")]
     _draw_legend(axes, [*legend, *notes], room[0])
     return axes
@@ -164,9 +170,10 @@ def _draw_label(axes: Axes, link: Link, point: NDArray[np.float64], scale: float
     )  # fmt: skip
 
 
-def _draw_nodes(axes: Axes, layout: Layout, texts: Sequence[str], scale: float) -> None:
+def _draw_nodes(axes: Axes, layout: Layout, texts: Sequence[str], scale: float, marked: Collection[int]) -> None:
     size = FONT * scale
-    for (x, y), width, text in zip(layout.centre * UPWARDS, layout.width, texts, strict=True):
+    for at, ((x, y), width, text) in enumerate(zip(layout.centre * UPWARDS, layout.width, texts, strict=True)):
+        colour, frame = (MARKED.color, MARKED.width) if at in marked else (palette.BLACK, 0.9)
         axes.add_artist(
             FancyBboxPatch(
                 (x - width / 2, y - BOX / 2),
@@ -174,8 +181,8 @@ def _draw_nodes(axes: Axes, layout: Layout, texts: Sequence[str], scale: float) 
                 BOX,
                 boxstyle=f"round,pad=0,rounding_size={0.4 * BOX}",
                 facecolor="white",
-                edgecolor=palette.BLACK,
-                linewidth=max(0.9 * scale, 0.3),
+                edgecolor=colour,
+                linewidth=max(frame * scale, 0.3),
                 zorder=3,
             )
         )

@@ -37,8 +37,8 @@ def draw_truth(result: Result, ax: Axes | None, graph: Kind, truth: Any) -> Axes
 
     An edge is reversed where both graphs have it, with different directions.
 
-    Equivalence classes are compared for "cpdag", so that the mistakes add up to the structural Hamming distance; the
-    DAGs themselves for "dag".
+    Equivalence classes are compared for "cpdag" and "icpdag", so that the mistakes add up to the structural Hamming
+    distance; the DAGs themselves for "dag".
     """
     compared = compare_to_truth(result, truth, graph)
     if len(result.names) > GRAPH_UP_TO:
@@ -52,10 +52,10 @@ def draw_truth(result: Result, ax: Axes | None, graph: Kind, truth: Any) -> Axes
     return draw_network(ax, result.order, links, legend)
 
 
-def compare_to_truth(result: Result, truth: Any, graph: Kind = "cpdag") -> Comparison:
+def compare_to_truth(result: Result, truth: Any, graph: Kind = "icpdag") -> Comparison:
     """Return the verdict on every pair that is adjacent in the truth or in a result's graph."""
-    found = result.dag if graph == "dag" else result.icpdag
-    return comparison(aligned(truth, result.names), found, result.causal_order, graph)
+    wanted = result.alike(aligned(truth, result.names), graph)
+    return comparison(wanted, getattr(result, graph), result.causal_order)
 
 
 def _counted(compared: Comparison) -> dict[str, str]:

@@ -13,6 +13,7 @@ from rfdag.input.description import Description
 from rfdag.knowledge.compliance import summed_up
 from rfdag.report.downloads import downloads
 from rfdag.report.drawing import drawing
+from rfdag.report.environments import environments
 from rfdag.report.frequencies import frequencies
 from rfdag.report.health import health
 from rfdag.report.markov import local_markov
@@ -73,6 +74,7 @@ def content_of(
         "bootstrap": resampled,
         "playback": playback(result),
         "knowledge": _knowledge(result),
+        "environments": environments(result),
         "markov": local_markov(result),
         "truth": compared,
         "verdicts": list(VERDICTS),

@@ -39,6 +39,8 @@ def local_markov(result: Result) -> dict[str, Any]:
         return {"reason": "The input was exact: there is no sample to test the graph against."}
     if result.mixed is not None:
         tests, untested = mixed_markov_tests(result.mixed, result.dag, result.causal_order)
+    elif result.interventions is not None:
+        return {"reason": "Rows come from several environments: see there how each variable fits in each of them."}
     elif result.moments is None:
         return {"reason": "The moments of the data were not kept with this result, so that nothing can be tested."}
     else:

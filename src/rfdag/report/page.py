@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SCRIPTS = (
     "elements", "state", "header", "health", "order", "network", "heatmap", "picture", "edges", "player", "markov",
-    "bootstrap", "downloads", "start",
+    "bootstrap", "environments", "downloads", "start",
 )  # fmt: skip
 """The parts of the script, in the order in which they are run."""
 MOST_VARIABLES = 20_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from rfdag.methods.settings import Settings
     from rfdag.result import Result
 
+TARGETS = "targets.json"
+"""Under which a command finds the targets of interventions."""
 KNOWLEDGE = "knowledge.json"
 """The file of knowledge that the page offers."""
 RUNS = "runs"
@@ -147,6 +150,8 @@ def option_words(settings: Settings, *, without: Iterable[str] = ()) -> list[str
     for name, value in settings.given().items():
         if name == "method":
             words += ["--method", value]
+        elif name == "targets" and _by_label(value):
+            words += ["--targets", TARGETS]
         elif name not in without:
             words += declared[name].arguments(value)
     return words
@@ -165,6 +170,9 @@ def _notes(result: Result, paths: list[str], known_file: str, again: Rerun) -> l
     if "names=names" in again.python:
         notes.append("names stands for the names of the variables in the order of the columns.")
     is_read = again.command is not None or f"knowledge={KNOWLEDGE!r}" in again.python
+    targets = result.settings.description.targets
+    if again.command is not None and targets and _by_label(targets):
+        notes.append(f"{TARGETS} holds {json.dumps(dict(targets), ensure_ascii=False)}.")  # type: ignore[arg-type]
     if result.knowledge is not None and known_file == KNOWLEDGE and is_read:
         notes.append(f"{KNOWLEDGE} is among the downloads of this page.")
     return notes
@@ -196,7 +204,7 @@ def _python(result: Result, settings: Settings, paths: list[str], known_file: st
     arguments = [
         source,
         *method,
-        *(f"{name}={name if is_object(value) else repr(value)}" for name, value in options.items()),
+        *(f"{name}={_as_value(name, value)}" for name, value in options.items()),
     ]
     if not paths and result.names != tuple(range(len(result.names))):
         arguments.append(f"names={_names_as_code(result.names)}")
@@ -209,6 +217,18 @@ def _python(result: Result, settings: Settings, paths: list[str], known_file: st
     if bootstrap is not None:
         return "\n".join([*lines, f"found = rfdag.bootstrap{call}", "result = found.result"])
     return "\n".join([*lines, f"result = rfdag.learn{call}"])
+
+
+def _by_label(targets: Any) -> bool:
+    """Return whether targets are pairs of a label and a list, which a command takes from a file."""
+    return all(isinstance(each, tuple) for each in targets)
+
+
+def _as_value(name: str, value: Any) -> str:
+    """Return the value of an option in code; the name of the option stands for an object of the user's own."""
+    if name == "targets" and _by_label(value):
+        return repr({label: list(each) for label, each in value})
+    return name if is_object(value) else repr(value)
 
 
 def _names_as_code(names: Sequence[Hashable]) -> str:

@@ -34,11 +34,12 @@ def against_truth(result: Result, truth: Any) -> dict[str, Any]:
     ([1, 0, 1, 0], [])
     """
     matrix = _as_stored(result, aligned(truth, result.names))
-    compared = comparison(matrix, result.icpdag, result.causal_order)
+    wanted = result.alike(matrix, "icpdag")
+    compared = comparison(wanted, result.icpdag, result.causal_order)
     earlier, later = result.causal_order[compared.earlier], result.causal_order[compared.later]
     wrong = np.flatnonzero(compared.verdict != RIGHT)[:MOST_SHOWN].tolist()
     return {
-        "scores": _scores(result, matrix),
+        "scores": _scores(result, matrix, wanted),
         "counts": {name: int((compared.verdict == name).sum()) for name in VERDICTS},
         "verdicts": [
             [
@@ -61,11 +62,11 @@ def _as_stored(result: Result, truth: Any) -> Any:
     return truth.toarray() if issparse(truth) else np.asarray(truth)
 
 
-def _scores(result: Result, truth: Any) -> list[list[Any]]:
-    """Return names, values and meanings of the usual scores."""
+def _scores(result: Result, truth: Any, wanted: Any) -> list[list[Any]]:
+    """Return names, values and meanings of the usual scores; ``wanted`` is the class of the truth."""
     skeleton = metrics.skeleton(truth, result.dag)
     rows: list[list[Any]] = [
-        ["SHD", metrics.shd(truth, result.icpdag), "pairs in which the equivalence classes differ"],
+        ["SHD", metrics.shd(wanted, result.icpdag, compare="graphs"), "pairs in which the equivalence classes differ"],
         ["F1", skeleton.f1, "of the adjacencies"],
         ["TPR", skeleton.tpr, "true adjacencies found"],
         ["FPR", skeleton.fpr, "absent adjacencies found"],

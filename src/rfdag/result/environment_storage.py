@@ -70,5 +70,9 @@ def decode_environments(content: dict[str, Any] | None, names: tuple[Hashable, .
         tuple(content["labels"]),
         targets=None if targets is None else tuple(map(tuple, targets)),
         scatters=np.array(content["scatters"], np.float64),
-        **{name: np.array(content[name]) for name in ARRAYS},
+        rows=np.array(content["rows"], np.int64),
+        means=np.array(content["means"], np.float64),
+        centre=np.array(content["centre"], np.float64),
+        scale=np.array(content["scale"], np.float64),
+        observational=np.array(content["observational"], bool),
     )

@@ -13,14 +13,15 @@ if TYPE_CHECKING:
     from rfdag.exchange.lingam import LingamGraph
     from rfdag.exchange.named_graph import NamedGraph
 
-Kind = Literal["dag", "cpdag"]
+Kind = Literal["dag", "cpdag", "icpdag"]
+"""A graph of a result by name: its DAG, or its equivalence class, by observation or by all environments."""
 
 
 class Exporting:
-    """Methods `to_…` of a result; ``graph`` selects its DAG or its equivalence class."""
+    """Methods `to_…` of a result; ``graph`` selects its DAG or its equivalence class, "cpdag" or "icpdag"."""
 
     def named_graph(self, graph: Kind = "dag") -> NamedGraph:
-        """Return the DAG or the CPDAG with the names of its nodes, which `rfdag.exchange` converts to other formats."""
+        """Return the DAG or a class with the names of its nodes, which `rfdag.exchange` converts to other formats."""
         from rfdag.exchange.named_graph import NamedGraph
 
         return NamedGraph.of(self, graph)  # type: ignore[arg-type]

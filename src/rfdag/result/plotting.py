@@ -22,7 +22,7 @@ class Plotting:
         kind: str = "auto",
         *,
         ax: Axes | None = None,
-        graph: Kind = "cpdag",
+        graph: Kind = "icpdag",
         weights: Weights = None,
         ranks: Ranks | None = None,
         truth: Any = None,
@@ -43,7 +43,8 @@ class Plotting:
             Axes to draw on. By default a figure of suitable size is created: ``.figure.savefig(…)`` saves it, and
             notebooks show it when the call is the last line of a cell.
         graph
-            "cpdag", the equivalence class, or "dag": what "graph" and "matrix" show and "truth" compares.
+            What "graph" and "matrix" show and "truth" compares: "icpdag", the equivalence class, which is that of all
+            environments where rows come from several; "cpdag", the class without their experiments; or "dag".
         weights
             What the width of edges, or their shade, represents: "partial_correlation" (the default where known),
             "coefficient", "equal", a matrix with an entry for every pair of columns, a mapping from

@@ -29,7 +29,9 @@ def price_in_words(result: Result) -> str:
     if result.score_name == "multinomial":
         each = edge_price(result.penalty / 2)
         return f"{each} for each probability{f', and {more}' if more else ''}"
-    each, extra = edge_price(min(result.penalty, 1.0)), edge_price(max(result.penalty - 1.0, 0.0), result.gamma)
+    powers = result.mixed is not None and result.mixed.one_equation
+    of_freedom = result.penalty if powers else min(result.penalty, 1.0)
+    each, extra = edge_price(of_freedom), edge_price(result.penalty - of_freedom, result.gamma)
     extra = extra.removeprefix("0 ln n + ")
     return f"{each} for each degree of freedom" + ("" if extra == "0 ln n" else f", and {extra}")
 

@@ -14,22 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.eliminate.trace import Trace, Unrecorded
-from rfdag.errors import Message, OptionError, listed
+from rfdag.errors import Message
 from rfdag.evidence.environments import EnvironmentMoments
 from rfdag.evidence.evidence import Evidence
-from rfdag.evidence.interventions import Interventions, Invariance
-from rfdag.evidence.mechanisms import Fitted, fitted, invariance_of
+from rfdag.evidence.interventions import Interventions
 from rfdag.evidence.mixed import MixedMoments
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.regressions import Regressions
 from rfdag.exchange import exports
 from rfdag.graphs.dag import Graph
-from rfdag.graphs.interventional import revealed_edges
-from rfdag.graphs.sparse import entries_at, freeze, full
+from rfdag.graphs.sparse import entries_at, freeze
 from rfdag.input.columns import Account, Column, in_words
 from rfdag.knowledge import Knowledge
 from rfdag.knowledge.compliance import Compliance, compliance, summed_up
-from rfdag.knowledge.orientation import oriented_class
 from rfdag.methods.found import Found
 from rfdag.methods.method import Method
 from rfdag.methods.settings import Settings
@@ -44,6 +41,7 @@ from rfdag.result.edge import Edge
 from rfdag.result.environments import environments_in_words
 from rfdag.result.estimating import Estimating
 from rfdag.result.exporting import Exporting, Kind
+from rfdag.result.intervened import Intervened
 from rfdag.result.optimality import Bounded, optimality_in_words
 from rfdag.result.ordering import MEANING, order_in_words
 from rfdag.result.plotting import Plotting
@@ -52,7 +50,7 @@ from rfdag.result.remarks import remarks
 from rfdag.result.scoring import Scoring
 from rfdag.runtime.notebook import ShownInNotebooks
 from rfdag.runtime.writing import write_text
-from rfdag.wording import count_of_tests, counted, with_nearest
+from rfdag.wording import count_of_tests, counted
 
 if TYPE_CHECKING:
     import networkx
@@ -63,7 +61,7 @@ SAVE_MOMENTS_UP_TO = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting, Scoring):
+class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Intervened, Judging, Plotting, Scoring):
     """A causal order, the DAG it induces, and how they were found.
 
     Attributes
@@ -127,7 +125,7 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
     by_environment
         The moments of each environment, where rows come from several; `moments` is None then.
     interventions
-        What was found of each environment: see `rfdag.evidence.interventions.Interventions`, and `targets`.
+        What was found of each environment, an `rfdag.evidence.interventions.Interventions`; see also `targets`.
     gains
         By how much the score would be worse without each edge (row → column), for variables of several columns and rows
         from several environments; None where that follows from the partial correlations.
@@ -238,77 +236,6 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
         return np.array([place[name] for name in self.order])
 
     @cached_property
-    def cpdag(self) -> Graph:
-        """The Markov equivalence class: 1 at (i, j) for i → j, 2 at (i, j) and (j, i) for i – j.
-
-        With knowledge it describes the members of the class that obey it: an edge is directed if it points the same way
-        in all of them.
-        """
-        known = self.knowledge
-        matrix = oriented_class(self.dag, known.constraints(self.names) if known else None)
-        freeze(matrix)
-        return matrix
-
-    @cached_property
-    def icpdag(self) -> Graph:
-        """The interventional equivalence class, in the encoding of `cpdag`: what the data of all environments decide.
-
-        An edge is directed beyond the CPDAG if some environment targets one of its ends and not the other, or if its
-        direction follows from these. Where rows come from one environment it is the CPDAG.
-        """
-        if self.interventions is None:
-            return self.cpdag
-        known = self.knowledge
-        constraints = known.constraints(self.names) if known else None
-        matrix = oriented_class(self.dag, constraints, self.revealed_by_targets(self.dag))
-        freeze(matrix)
-        return matrix
-
-    def revealed_by_targets(self, dag: Graph) -> list[tuple[int, int]]:
-        """Return the edges of a DAG that the environments direct: those of which some targets one end alone."""
-        if self.interventions is None:
-            return []
-        return revealed_edges(dag, self._target_sets, hard=self.interventions.hard)
-
-    @property
-    def _target_sets(self) -> list[list[int]]:
-        """The targets of each environment, by column."""
-        place = {name: at for at, name in enumerate(self.names)}
-        return [[place[name] for name in each] for each in self.targets.values()]
-
-    @property
-    def targets(self) -> dict[str, tuple[Hashable, ...]]:
-        """The targets of each environment by its label, as given or found; empty where rows come from one.
-
-        `interventions` has what each target does there, and the evidence.
-        """
-        if self.interventions is None:
-            return {}
-        return {
-            each.label: tuple(target.variable for target in each.targets) for each in self.interventions.environments
-        }
-
-    def invariance(self, label: str) -> tuple[Invariance, ...]:
-        """Return a test for every variable that an environment does not target: of whether it is there as elsewhere.
-
-        Each is a likelihood ratio test of a mechanism of its own in that environment, given its parents; the smallest
-        p-value comes first. A small one speaks of a target that is missing, or of a model that does not fit.
-        """
-        if self.by_environment is None or self.interventions is None:
-            raise OptionError(
-                "This result has no moments by environment: it was learnt from rows of one, or saved without them. "
-                "Save it with save(path, moments=True)."
-            )
-        if label not in self.interventions.labels:
-            raise OptionError(
-                f"There is no environment {with_nearest([label], self.interventions.labels)}; the labels are "
-                f"{listed(self.interventions.labels, 20)}."
-            )
-        centred = self.interventions.intercepts == "environment"
-        at = self.interventions.labels.index(label)
-        return invariance_of(self.by_environment, full(self.dag), self._target_sets, at, centred=centred)
-
-    @cached_property
     def compliance(self) -> tuple[Compliance, ...]:
         """One record per constraint of the knowledge: what it asked for, whether it holds, and the evidence."""
         return compliance(self.knowledge, self.names, self.order, self.dag) if self.knowledge else ()
@@ -326,18 +253,6 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
         for array in found:
             freeze(array)
         return found
-
-    @cached_property
-    def _fitted_by_environment(self) -> Fitted:
-        assert self.by_environment is not None
-        assert self.interventions is not None
-        centred = self.interventions.intercepts == "environment"
-        return fitted(self.by_environment, full(self.dag), self._target_sets, centred=centred)
-
-    @property
-    def natural_means(self) -> NDArray[np.float64] | None:
-        """The means of the variables without intervention; None where nothing is known of them."""
-        return self.means if self.by_environment is None else self._fitted_by_environment.means
 
     @property
     def coefficients(self) -> NDArray[np.float64] | None:
@@ -382,9 +297,9 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Judging, Plotting
         return tuple(map(Edge, *ends, weights, partial, gains, directed))
 
     def to_networkx(self, graph: Kind = "dag") -> networkx.DiGraph:
-        """Return a networkx.DiGraph: the DAG with coefficients as edge attributes, or the CPDAG.
+        """Return a networkx.DiGraph: the DAG with coefficients as edge attributes, or a class.
 
-        An edge (i, j) is i → j; in a CPDAG, edges (i, j) and (j, i) are i – j.
+        An edge (i, j) is i → j; in a class, edges (i, j) and (j, i) are i – j.
         """
         return exports.to_networkx(self, graph)
 

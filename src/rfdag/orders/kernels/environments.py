@@ -34,7 +34,7 @@ LEAST_FALL = 1e-7
 SPARE_ROWS = 4
 """Rows beside two for each parent that slopes of their own need, and that must remain without an environment."""
 
-SCREENED = 2
+SCREENED = 1.0
 """Prices of a target by which a first look at an environment may be wrong."""
 
 

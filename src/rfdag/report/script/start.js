@@ -8,6 +8,7 @@ showMarkov();
 showBootstrap();
 showTruth();
 showKnowledge();
+showEnvironments();
 showHealth();
 showDownloads();
 showRun();

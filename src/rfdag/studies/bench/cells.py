@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from rfdag import metrics
 from rfdag.errors import GraphError
 from rfdag.evidence.moments import Moments
-from rfdag.graphs import consistent_extension, cpdag
+from rfdag.graphs import consistent_extension, cpdag, icpdag
 from rfdag.graphs.dag import Graph, as_dag
 from rfdag.runtime.journal import Journal
+from rfdag.studies.bench.interventional import Targets
+from rfdag.studies.bench.interventional_workloads import InterventionalDrawn
 
 Floats = NDArray[np.float64]
 
@@ -51,6 +53,8 @@ class Cell:
     failure: str = ""
     late: bool = False
     """Whether the failure was to end in time."""
+    targets_f1: float | None = None
+    """F1 of the targets, of a contender that finds them."""
 
     def holds(self, limit: float) -> bool:
         """Return whether a run with that time limit would have come to the same."""
@@ -100,6 +104,27 @@ def scored(
     return Cell(key, limit, seconds, edges, score, shd, f1, tpr, fpr)
 
 
+def scored_in_environments(
+    key: Key,
+    limit: float,
+    found: Graph,
+    found_targets: Targets | None,
+    drawn: InterventionalDrawn,
+    seconds: float | None,
+) -> Cell:
+    """Return the cell of a graph found in several environments: its class is that by the targets that were found.
+
+    Where targets were given, or not asked for, it is the class by the true ones. There is no BIC, since which rows
+    count for a variable depends on the targets.
+    """
+    adjacency = metrics.skeleton(drawn.true, found)
+    f1, tpr, fpr = (None if math.isnan(score) else score for score in (adjacency.f1, adjacency.tpr, adjacency.fpr))
+    edges = int(((found != 0) | (found != 0).T).sum()) // 2
+    shd = distance_in_environments(drawn.true, found, drawn.targets, found_targets)
+    of_targets = None if found_targets is None else metrics.target_scores(drawn.targets, found_targets).f1
+    return Cell(key, limit, seconds, edges, None, shd, f1, tpr, fpr, targets_f1=of_targets)
+
+
 def bic(rows: Floats, graph: Graph) -> float | None:
     """Return the Gaussian BIC of a graph's DAGs, smaller is better; 0 is the empty graph's.
 
@@ -133,5 +158,17 @@ def distance(true: Graph, found: Graph) -> int:
         return metrics.shd(true, found)
     except GraphError:
         # A cycle, as contradicting tests can give: there is no equivalence class, so the graph is compared as it is.
-        differs = cpdag(true) != found
-        return int(np.triu(differs | differs.T).sum())
+        return _differing(cpdag(true), found)
+
+
+def distance_in_environments(true: Graph, found: Graph, true_targets: Targets, targets: Targets | None) -> int:
+    """Return the structural Hamming distance of the interventional classes, also to a graph that has none."""
+    try:
+        return metrics.icpdag_shd(true, found, true_targets, targets)
+    except GraphError:
+        return _differing(icpdag(true, true_targets.values()), found)
+
+
+def _differing(first: Graph, second: Graph) -> int:
+    differs = first != second
+    return int(np.triu(differs | differs.T).sum())

@@ -108,11 +108,11 @@ def warm_up(answer: Answer, columns: int = FEW) -> None:
         answer(apart @ np.triu(generator.uniform(0.5, 1.0, size=(columns, columns))))
 
 
-def save(target: str, graph: Graph, seconds: float) -> None:
-    """Write an answer; a file that is there is whole, whenever the process is ended."""
-    unfinished = f"{target}.part"
+def save(target: str, graph: Graph, seconds: float, **more: NDArray[Any]) -> None:
+    """Write an answer, and ``more`` arrays with it; a file that is there is whole, whenever the process is ended."""
+    unfinished, content = f"{target}.part", {"graph": graph, "seconds": np.array(seconds), **more}
     with open(unfinished, "wb") as handle:
-        np.savez(handle, graph=graph, seconds=seconds)
+        np.savez(handle, allow_pickle=False, **content)
     os.replace(unfinished, target)
 
 

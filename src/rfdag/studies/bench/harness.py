@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
-import signal
-import subprocess
 import tempfile
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -22,13 +18,18 @@ from numpy.typing import NDArray
 from rfdag.errors import OptionError
 from rfdag.graphs.dag import Graph
 from rfdag.runtime.progress import Progress
+from rfdag.simulate.interventions import OBSERVATIONAL
 from rfdag.studies.bench import contenders as contenders_
 from rfdag.studies.bench import environments, rulers
+from rfdag.studies.bench import interventional as interventional_
 from rfdag.studies.bench import series as series_
 from rfdag.studies.bench import typed as typed_
 from rfdag.studies.bench.catalogue import CONTENDERS, AnyContender, AnyDrawn, AnyWorkload, serves
-from rfdag.studies.bench.cells import Cell, Key, Ledger, scored
+from rfdag.studies.bench.cells import Cell, Key, Ledger, scored, scored_in_environments
 from rfdag.studies.bench.contenders import TUNED
+from rfdag.studies.bench.interventional import Experiment, InterventionalContender, Targets
+from rfdag.studies.bench.interventional_workloads import InterventionalDrawn
+from rfdag.studies.bench.processes import LONGEST_START, end_group, running, wait
 from rfdag.studies.bench.typed import TypedContender
 from rfdag.studies.bench.typed_workloads import TypedDrawn
 from rfdag.version import own_version
@@ -37,8 +38,7 @@ Floats = NDArray[np.float64]
 
 PROGRAM = Path(contenders_.__file__)
 TYPED_PROGRAM = Path(typed_.__file__)
-LONGEST_START = 600.0
-"""Seconds that a contender may take for imports, compilation and its warm-up."""
+INTERVENTIONAL_PROGRAM = Path(interventional_.__file__)
 LONGEST_MESSAGE = 80
 GAP = 1e9
 """What stands for a missing value in a digest."""
@@ -66,6 +66,9 @@ class Failed(NamedTuple):
 
 Outcome = tuple[Graph, float] | Late | Failed
 """A graph and the seconds it took, or why there is none."""
+
+ExperimentOutcome = tuple[Graph, float, Targets | None] | Late | Failed
+"""The same of a run on several environments, with the targets of a contender that finds them."""
 
 
 @dataclass(frozen=True)
@@ -167,18 +170,39 @@ def _cell(
     key = Key(workload.name, settings.seed, graph, contender.name, version, digest(drawn.rows))
     cell = ledger.find(key, settings.limit)
     if cell is None and settings.fresh:
-        python = environments.python_of(contender.home, settings.peers)
-        answer = run([str(python), "-P", *_program(contender, drawn)], drawn.rows, settings.limit)
-        if isinstance(answer, Late | Failed):
-            cell = Cell(key, settings.limit, failure=answer.reason, late=isinstance(answer, Late))
-        else:
-            cell = scored(key, settings.limit, answer[0], _numbers(drawn), drawn.true, answer[1])
+        cell = _made(key, contender, drawn, settings)
         ledger.add(cell)
     return cell
 
 
+def _made(key: Key, contender: AnyContender, drawn: AnyDrawn, settings: Settings) -> Cell:
+    """Run a contender; return its cell."""
+    python = environments.python_of(contender.home, settings.peers)
+    command = [str(python), "-P", *_program(contender, drawn)]
+    answer: Outcome | ExperimentOutcome
+    if isinstance(contender, InterventionalContender):
+        answer = run_on_environments(command, _experiment(drawn), settings.limit)
+    else:
+        answer = run(command, drawn.rows, settings.limit)
+    if isinstance(answer, Late | Failed):
+        return Cell(key, settings.limit, failure=answer.reason, late=isinstance(answer, Late))
+    graph, seconds, *rest = answer
+    if isinstance(drawn, InterventionalDrawn):
+        return scored_in_environments(key, settings.limit, graph, rest[0] if rest else None, drawn, seconds)
+    return scored(key, settings.limit, graph, _numbers(drawn), drawn.true, seconds)
+
+
+def _experiment(drawn: AnyDrawn) -> Experiment:
+    """Return data as those of several environments; other data are all observational."""
+    if isinstance(drawn, InterventionalDrawn):
+        return drawn.experiment
+    return Experiment(drawn.rows, [OBSERVATIONAL] * len(drawn.rows), {OBSERVATIONAL: ()})
+
+
 def _program(contender: AnyContender, drawn: AnyDrawn) -> list[str]:
     """Return the program and the words by which it runs a contender; those of typed ones name the categories."""
+    if isinstance(contender, InterventionalContender):
+        return [str(INTERVENTIONAL_PROGRAM), contender.name]
     if not isinstance(contender, TypedContender):
         return [str(PROGRAM), contender.name]
     columns = np.flatnonzero(drawn.categorical).tolist() if isinstance(drawn, TypedDrawn) else []
@@ -194,15 +218,28 @@ def _numbers(drawn: AnyDrawn) -> Floats | None:
 
 def _ruler_cells(workload: AnyWorkload, graph: int, drawn: AnyDrawn, settings: Settings, ledger: Ledger) -> list[Cell]:
     data, rows = digest(drawn.rows), _numbers(drawn)
-    names = rulers.names(drawn.true, numbers=rows is not None)
+    if isinstance(drawn, InterventionalDrawn):
+        names = rulers.names_in_environments(len(drawn.true))
+    else:
+        names = rulers.names(drawn.true, numbers=rows is not None)
     keys = {name: Key(workload.name, settings.seed, graph, name, own_version(), data) for name in names}
     cells = {name: ledger.find(key, settings.limit) for name, key in keys.items()}
     if settings.fresh and None in cells.values():
-        for name, ruler in rulers.lay(drawn.rows, drawn.true, numbers=rows is not None).items():
+        for name, ruler in _rulers(drawn).items():
             if cells[name] is None:
-                cell = cells[name] = scored(keys[name], settings.limit, ruler, rows, drawn.true, None)
+                if isinstance(drawn, InterventionalDrawn):
+                    cell = scored_in_environments(keys[name], settings.limit, ruler, None, drawn, None)
+                else:
+                    cell = scored(keys[name], settings.limit, ruler, rows, drawn.true, None)
+                cells[name] = cell
                 ledger.add(cell)
     return [cell for cell in cells.values() if cell is not None]
+
+
+def _rulers(drawn: AnyDrawn) -> dict[str, Graph]:
+    if isinstance(drawn, InterventionalDrawn):
+        return rulers.lay_in_environments(drawn.experiment, drawn.true)
+    return rulers.lay(drawn.rows, drawn.true, numbers=_numbers(drawn) is not None)
 
 
 def digest(rows: Floats) -> str:
@@ -224,13 +261,39 @@ def run(
     own. When time is up, the process and all that it started are ended.
     """
     with tempfile.TemporaryDirectory() as folder:
-        source, target, log = (Path(folder) / name for name in ("rows.npy", "answer.npz", "log.txt"))
-        np.save(source, rows)
-        with _process([*command, str(source), str(target)], log, environment) as process:
-            problem = _wait(process, Path(f"{target}.started"), limit)
-        if problem:
-            return Late(problem)
-        return _answer(target) or Failed(_last_line(log, process.returncode))
+        ended = _carried_out(command, rows, limit, Path(folder), environment)
+        return ended if isinstance(ended, Late | Failed) else _answer(ended)
+
+
+def run_on_environments(command: Sequence[str], experiment: Experiment, limit: float) -> ExperimentOutcome:
+    """Run a program of `interventional` on the rows of several environments, as `run` does."""
+    labels = list(experiment.targets)
+    with tempfile.TemporaryDirectory() as folder:
+        beside = Path(folder) / interventional_.BESIDE
+        beside.write_text(json.dumps({"labels": experiment.labels, "targets": experiment.targets}), encoding="utf-8")
+        ended = _carried_out(command, experiment.rows, limit, Path(folder))
+        if isinstance(ended, Late | Failed):
+            return ended
+        with np.load(ended) as answer:
+            found = interventional_.from_pairs(answer["targets"], labels) if "targets" in answer else None
+        return *_answer(ended), found
+
+
+def _carried_out(
+    command: Sequence[str],
+    rows: Floats,
+    limit: float,
+    folder: Path,
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> Path | Late | Failed:
+    """Run a program in a folder; return the file of its answer, or what went wrong."""
+    source, target, log = (folder / name for name in ("rows.npy", "answer.npz", "log.txt"))
+    np.save(source, rows)
+    with running([*command, str(source), str(target)], log, environment) as process:
+        problem = wait(process, Path(f"{target}.started"), limit)
+    if problem:
+        return Late(problem)
+    return target if target.exists() else Failed(_last_line(log, process.returncode))
 
 
 def series(
@@ -271,10 +334,10 @@ def _made_in_one_start(
         # The limit of the whole is only for a series that hangs.
         longest = len(calls) * (limit + LONGEST_START)
         try:
-            with _process([python, "-P", str(SERIES), str(orders), str(source), name], log, ONE_THREAD) as process:
-                problem = _wait(process, folder / "started", longest)
+            with running([python, "-P", str(SERIES), str(orders), str(source), name], log, ONE_THREAD) as process:
+                problem = wait(process, folder / "started", longest)
         finally:
-            _end_group(series_.group_file(folder))
+            end_group(series_.group_file(folder))
         otherwise = Late(problem) if problem else Failed(_last_line(log, process.returncode))
         return [_outcome(folder / str(number), limit) or otherwise for number in range(len(calls))]
 
@@ -303,9 +366,9 @@ def _outcome(stem: Path, limit: float) -> Outcome | None:
     ended = status.read_text(encoding="utf-8")
     if ended == series_.NOT_RUN:
         return _not_run(limit)
-    answer = _answer(Path(f"{stem}.npz"))
-    if answer is not None:
-        return answer
+    answer = Path(f"{stem}.npz")
+    if answer.exists():
+        return _answer(answer)
     return Late(f"over {limit:g} s") if ended == series_.LATE else Failed(_last_line(Path(f"{stem}.txt"), int(ended)))
 
 
@@ -313,61 +376,9 @@ def _not_run(limit: float) -> Late:
     return Late(f"not run: over {limit:g} s before", run=False)
 
 
-def _answer(path: Path) -> tuple[Graph, float] | None:
-    if not path.exists():
-        return None
+def _answer(path: Path) -> tuple[Graph, float]:
     with np.load(path) as answer:
         return answer["graph"].astype(np.int8), float(answer["seconds"])
-
-
-@contextlib.contextmanager
-def _process(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a process, which is ended with its children when the block is left; its error output goes to a file."""
-    # Into a file, not a pipe: a pipe would have to be read until the last of a contender's children is gone.
-    with open(log, "wb") as output:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=output,
-            start_new_session=True,
-            env={**os.environ, **environment},
-        )
-        try:
-            yield process
-        finally:
-            _end(process)
-
-
-def _wait(process: subprocess.Popen[bytes], started: Path, limit: float) -> str:
-    """Wait for a process; return a message if it is late, and otherwise nothing."""
-    deadline, running = time.monotonic() + LONGEST_START, False
-    while True:
-        if not running and started.exists():
-            deadline, running = time.monotonic() + limit, True
-        try:
-            process.wait(timeout=0.02)
-            return ""
-        except subprocess.TimeoutExpired:
-            if time.monotonic() > deadline:
-                return f"over {limit:g} s" if running else f"not started after {LONGEST_START:g} s"
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process and its children, if they have not ended."""
-    if hasattr(os, "killpg"):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-    else:
-        process.kill()
-    process.wait()
-
-
-def _end_group(file: Path) -> None:
-    """End the group of processes that a file names: the call that a series was ended in."""
-    if file.exists():
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(int(file.read_text(encoding="utf-8")), signal.SIGKILL)
 
 
 def _last_line(log: Path, status: int) -> str:

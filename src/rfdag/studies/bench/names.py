@@ -16,6 +16,7 @@ GROUPS = (
     "discrete",
     "mixed",
     "missing",
+    "interventional",
 )
 WORKLOADS = (
     "quick",
@@ -82,6 +83,17 @@ WORKLOADS = (
     "mcar-10-p50-n1000",
     "mcar-20-p50-n1000",
     "mcar-30-p50-n1000",
+    "single-p10-e10-n10000",
+    "single-p10-e40-n10000",
+    "single-p20-e20-n10000",
+    "single-p20-e80-n10000",
+    "hard-p20-e40-n2000",
+    "soft-p20-e40-n2000",
+    "shift-p20-e40-n2000",
+    "double-p20-e40-n400",
+    "single-p100-e400-n3000",
+    "single-p100-e100-n700",
+    "single-p1000-e2000-n26000",
 )
 CONTENDERS = (
     "rfdag",
@@ -139,4 +151,14 @@ CONTENDERS = (
     "causal-learn-pc-chisq",
     "mixpc",
     "flop-20-mean",
+    "rfdag-targets",
+    "rfdag-unknown",
+    "rfdag-observational",
+    "rfdag-pooled",
+    "gies",
+    "gnies",
+    "causaldag-igsp",
+    "causaldag-ut-igsp",
+    "flop-20-observational",
+    "flop-20-pooled",
 )

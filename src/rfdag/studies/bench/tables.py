@@ -12,6 +12,7 @@ from statistics import fmean, median
 from rfdag.runtime import writing
 from rfdag.studies.bench.catalogue import CONTENDERS, AnyWorkload
 from rfdag.studies.bench.cells import Cell
+from rfdag.studies.bench.interventional_workloads import InterventionalWorkload
 from rfdag.studies.bench.rulers import RULERS
 
 LIBRARIES = ("rfdag", "numpy", "scipy", "numba")
@@ -24,10 +25,13 @@ Row = Mapping[str, object]
 def summed_up(workload: AnyWorkload, cells: Sequence[Cell], graphs: int) -> list[Row]:
     """Return one row for every contender and ruler: means of the scores, medians of the times.
 
+    Where there are experiments, the SHD is that of the interventional classes, and the targets found are scored, too.
+
     Where a contender finished on some of the graphs only, its row shows on how many, and its scores are of those.
     """
     by_contender = {name: [cell for cell in cells if cell.key.contender == name] for name in (*CONTENDERS, *RULERS)}
     floor = _median_time(by_contender[FLOOR])
+    in_environments = isinstance(workload, InterventionalWorkload)
     rows: list[Row] = []
     for name, of_contender in by_contender.items():
         if not of_contender:
@@ -36,6 +40,7 @@ def summed_up(workload: AnyWorkload, cells: Sequence[Cell], graphs: int) -> list
         failure = next((cell.failure for cell in of_contender if cell.failure), "")
         counted = str(graphs) if len(finished) == graphs else f"{len(finished)} of {graphs}"
         taken = _median_time(finished)
+        targets = {"F1 of targets": _mean([cell.targets_f1 for cell in finished], 3)} if in_environments else {}
         balance = [cell.tpr - cell.fpr for cell in finished if cell.tpr is not None and cell.fpr is not None]
         rows.append(
             {
@@ -47,6 +52,7 @@ def summed_up(workload: AnyWorkload, cells: Sequence[Cell], graphs: int) -> list
                 "SHD": _mean([cell.shd for cell in finished], 1),
                 "F1": _mean([cell.f1 for cell in finished], 3),
                 "TPR − FPR": _mean(balance, 3),
+                **targets,
                 "time (s)": "" if taken is None else _significant(taken),
                 "time / FLOP 0": "" if taken is None or not floor else _significant(taken / floor),
             }
@@ -71,14 +77,14 @@ def own_data(cells: Sequence[Cell]) -> list[Row]:
 
 
 def csv_text(rows: Sequence[Row]) -> str:
-    """Return rows as CSV.
+    """Return rows as CSV; a row may lack what others have.
 
     >>> print(csv_text([{"p": 3, "F1": 0.5}]), end="")
     p,F1
     3,0.5
     """
-    header = list(rows[0])
-    return writing.csv_text(header, ([row[name] for name in header] for row in rows))
+    header = _header(rows)
+    return writing.csv_text(header, ([row.get(name, "") for name in header] for row in rows))
 
 
 def markdown(rows: Sequence[Row]) -> str:
@@ -89,9 +95,9 @@ def markdown(rows: Sequence[Row]) -> str:
     | --- | --- |
     | 3 | 0.5 |
     """
-    header = list(rows[0])
+    header = _header(rows)
     lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
-    lines += ["| " + " | ".join(shown(row[name]) for name in header) + " |" for row in rows]
+    lines += ["| " + " | ".join(shown(row.get(name, "")) for name in header) + " |" for row in rows]
     return "\n".join(lines) + "\n"
 
 
@@ -119,6 +125,11 @@ def provenance(cells: Sequence[Cell] = ()) -> str:
     day = datetime.date.today().isoformat()
     counted = "one core" if cores == 1 else f"{cores} cores"
     return f"*{day}; {platform.machine()}, {counted}; Python {platform.python_version()}, {libraries}.*\n"
+
+
+def _header(rows: Sequence[Row]) -> list[str]:
+    """Return the names of all columns, in the order of the row that has most of them."""
+    return max(map(list, rows), key=len)
 
 
 def _median_time(cells: Sequence[Cell]) -> float | None:

@@ -1,0 +1,108 @@
+"""The compiled score of environments against the rows themselves, and its search for targets against all sets."""
+
+import numpy as np
+import pytest
+
+from environment_reference import best_targets, family_score
+from rfdag.evidence.by_environment import environment_moments
+from rfdag.evidence.moments import Moments
+from rfdag.input.description import Description
+from rfdag.input.environments import design_of
+from rfdag.orders.environment_scores import EnvironmentScore
+
+P = 6
+LABELS = ("a", "b", "c", "d")
+COUNTS = (90, 25, 40, 12)
+TARGETS = {"a": [], "b": [1], "c": [1, 4], "d": [0]}
+PRICES = {"price_of_parent": 9.0, "price": 4.0}
+
+
+def rows_of(seed):
+    """Return rows in which the targets above do something else in each environment."""
+    generator = np.random.default_rng([seed, 31])
+    labels = np.repeat(LABELS, COUNTS)
+    weights = np.triu(generator.normal(size=(P, P)), 1)
+    rows = np.zeros((len(labels), P))
+    for y in range(P):
+        rows[:, y] = rows @ weights[:, y] + generator.normal(size=len(rows))
+        for place, label in enumerate(LABELS):
+            if y in TARGETS[label]:
+                at = labels == label
+                noise = generator.normal(size=at.sum())
+                rows[at, y] = (rows[at, :y] @ generator.normal(size=y) if place == 2 else 0) + 2 * place + 0.6 * noise
+    return rows, labels
+
+
+def score_of(rows, labels, *, unknown=False, kind="auto", centred=False):
+    names = tuple(range(P))
+    form = Description(
+        environments=labels,
+        targets="unknown" if unknown else TARGETS,
+        observational=["a"] if unknown else None,
+    )
+    codes = np.searchsorted(LABELS, labels)
+    evidence = environment_moments(rows, codes, Moments.from_data(rows, names), design_of(form, LABELS, names))
+    others = np.array([np.delete(np.arange(P), y) for y in range(P)])
+    return EnvironmentScore(evidence, others, kind=kind, centred=centred, **PRICES), others
+
+
+@pytest.mark.parametrize("centred", [False, True])
+@pytest.mark.parametrize("kind", ["auto", "hard", "soft"])
+def test_scores_with_known_targets_are_those_of_the_rows(kind, centred):
+    generator = np.random.default_rng(8)
+    for seed in range(4):
+        rows, labels = rows_of(seed)
+        score, others = score_of(rows, labels, kind=kind, centred=centred)
+        for y in range(P):
+            at = [label for label in LABELS if y in TARGETS[label]]
+            parents = generator.permutation(others[y])[: generator.integers(0, 4)]
+            own, added = score.scan(np.array([y]), np.append(parents, 0)[None], np.array([len(parents)]), others)
+            options = {"kind": kind, "centred": centred, **PRICES}
+            assert own[0] == pytest.approx(family_score(rows, labels, y, parents, at, **options), rel=1e-9)
+            for x, found in zip(others[y], added[0], strict=True):
+                if x in parents:
+                    assert found == np.inf
+                else:
+                    expected = family_score(rows, labels, y, [*parents, x], at, **options)
+                    assert found == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("centred", [False, True])
+@pytest.mark.parametrize("kind", ["auto", "hard", "soft"])
+def test_unknown_targets_are_scored_as_chosen_and_no_single_change_is_better(kind, centred):
+    generator = np.random.default_rng(9)
+    best, tried = 0, 0
+    for seed in range(8):
+        rows, labels = rows_of(seed)
+        score, others = score_of(rows, labels, unknown=True, kind=kind, centred=centred)
+        for y in range(P):
+            parents = generator.permutation(others[y])[: generator.integers(0, 4)]
+            own, added = score.scan(np.array([y]), np.append(parents, 0)[None], np.array([len(parents)]), others)
+            chosen = [LABELS[e] for e in score.targets(y, parents)]
+            options = {"kind": kind, "centred": centred, **PRICES}
+            assert "a" not in chosen
+            assert own[0] == pytest.approx(family_score(rows, labels, y, parents, chosen, **options), rel=1e-9)
+            least, _ = best_targets(rows, labels, y, parents, LABELS[1:], **options)
+            assert own[0] >= least - 1e-6
+            best += own[0] <= least + 1e-6
+            tried += 1
+            for label in LABELS[1:]:
+                other = sorted({label} ^ set(chosen))
+                assert own[0] <= family_score(rows, labels, y, parents, other, **options) + 1e-6
+            # A candidate is looked at with the targets chosen without it.
+            free = [place for place, x in enumerate(others[y]) if x not in parents]
+            for place in free:
+                family = [*parents, others[y][place]]
+                expected = family_score(rows, labels, y, family, chosen, **options)
+                assert added[0, place] == pytest.approx(expected, rel=1e-9)
+    assert best >= 0.75 * tried, "a search by single changes misses some sets"
+
+
+def test_too_few_rows_for_the_parents_are_no_score():
+    rows, labels = rows_of(1)
+    kept = np.concatenate([np.flatnonzero(labels == label)[:5] for label in LABELS])
+    score, others = score_of(rows[kept], labels[kept], unknown=True)
+    # All other environments together have too few rows for five slopes of their own once any is a target.
+    own, _ = score.scan(np.array([5]), np.arange(6)[None], np.array([5]), others)
+    assert np.isfinite(own[0])
+    assert score.targets(5, np.arange(5)) in ([], [1], [2], [3])
