@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 import rfdag
 from advice_data import CODES, GAPS, OUT, ROWS, SOURCE, blurred, bootstrap, out_of_time
+from advice_of_environments import OF_ENVIRONMENTS
 from advice_of_input import OF_INPUT
 from advice_of_methods import OF_METHODS
 from advice_of_mixed import OF_MIXED
@@ -29,7 +30,7 @@ from rfdag.methods.settings import Running
 from rfdag.precision.estimation import Estimation
 from rfdag.runtime import device
 
-CASES = [*OF_INPUT, *OF_METHODS, *OF_MIXED]
+CASES = [*OF_INPUT, *OF_METHODS, *OF_MIXED, *OF_ENVIRONMENTS]
 COMMANDS = {rfdag.learn: ["learn"], bootstrap: ["bootstrap", "--jobs", "1"]}
 DECLARED = {
     name: declared
@@ -127,6 +128,10 @@ def typed(name, value, tmp_path):
         path = tmp_path / "known.json"
         path.write_text(json.dumps(value))
         return ["--knowledge", str(path)]
+    if name == "targets" and isinstance(value, dict):
+        path = tmp_path / "targets.json"
+        path.write_text(json.dumps(value))
+        return ["--targets", str(path)]
     if name == "runs":
         return ["--runs", str(value)]
     return DECLARED[name].arguments(tuple(value) if isinstance(value, list) else value)

@@ -59,6 +59,7 @@ def runs() -> dict[str, Run]:
         "soft, categories alone": partial(_learn, codes[:, :3], "soft", **three),
         "soft, categories by their BIC": partial(_learn, codes[:, :3], "soft", score="multinomial", **three),
         "soft, curves": partial(_learn, rows, "soft", basis=3),
+        "soft, environments": partial(_learn, [rows, rows[:50] + 1], "soft", targets=[[], [0]]),
         "soft, ranks": partial(_learn, rows, "soft", correlation="kendall"),
         "an order, few candidates": partial(_among_few, rows),
         "a sparse DAG, again": partial(_repeat, SparseOracleEngine(thin_dag)),

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import DataError, DataMessage, OptionError, as_column, as_columns, keyword, listed
-from rfdag.evidence.environments import EnvironmentMoments
+from rfdag.evidence.environments import EnvironmentMoments, without_environments
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.summary import Summary
@@ -154,7 +154,7 @@ def about_single(design: Design) -> tuple[str, ...]:
     return (
         DataMessage(
             f"There is a single environment, {design.labels[0]!r}: the rows are learnt from as always, and nothing is "
-            f"compared. Leave {keyword('environments', ...)} and {keyword('targets', ...)} out, or name another column."
+            f"compared. Name another column, or {without_environments()}."
         ),
     )
 

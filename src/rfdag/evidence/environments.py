@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import Group, OptionError, keyword
+from rfdag.errors import Group, keyword
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.moments import Moments
 from rfdag.input.columns import Column
@@ -28,6 +28,14 @@ DIGITS = 9
 MOST_NUMBERS = 2**26
 """Numbers in the scatter matrices of all environments up to which these are held, half a gigabyte; beyond that they are
 formed from the rows as they are asked for."""
+
+
+def without_environments() -> str:
+    """Return how to learn from rows as if they came from one environment, as part of a message."""
+    return (
+        f"leave {keyword('environments', ...)} and {keyword('targets', ...)} out, and the column of labels with "
+        f"{keyword('drop', ...)}"
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,9 +229,3 @@ class EnvironmentMoments(Evidence):
     def independence(self, alpha: float) -> Independence:
         """Raise: several environments are judged by scores alone."""
         raise NotImplementedError("several environments have no tests")
-
-    def refuse(self, what: str) -> None:
-        """Raise for something that only one environment allows."""
-        raise OptionError(
-            f"{what}, and there are {len(self.rows)} environments. Leave it out, or {keyword('environments', ...)}."
-        )

@@ -79,7 +79,7 @@ def design_of(form: Description, labels: tuple[str, ...], names: Sequence[Hashab
         raise OptionError(
             f"{as_columns(everywhere)} {'is a target' if len(everywhere) == 1 else 'are targets'} in every "
             "environment, so that no rows show what happens without intervention. Add an environment in which it is no "
-            f"target, or leave it out with {keyword('drop', everywhere)}, and out of the targets."
+            f"target, or leave it out with {keyword('drop', everywhere)}, and out of {keyword('targets', ...)}."
         )
     return Design(labels, tuple(members), np.array([not each for each in members]))
 

@@ -102,8 +102,6 @@ def refuse_unserved(method: Soft, run: Run) -> None:
         raise OptionError(
             f"Several values of {keyword('penalty')} are compared in rows of one environment. Pass one of them."
         )
-    if run.device == "cuda":
-        raise OptionError(f"Several environments are compared on the CPU; leave {keyword('device', 'cuda')} out.")
 
 
 def _searched(method: Soft, evidence: EnvironmentMoments, run: Run) -> tuple[Found, _Model, dict[str, float]]:
@@ -281,7 +279,7 @@ def _about_freed(evidence: EnvironmentMoments, interventions: Interventions) -> 
         DataMessage(
             f"In {shown} more than half of the variables are found to be targets. It is likelier that everything "
             "differs there (another batch, another scale, relations that are no lines) than that all of these were "
-            f"targets: do not read them as a list. Transform skewed columns, or pass "
-            f"{keyword('intercepts', 'environment')}."
+            "targets: do not read them as a list. Transform skewed columns, or pass what was done in each "
+            f"environment: {keyword('targets', ...)}."
         ),
     )

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, Self
 
 from rfdag.eliminate import Engine, FisherZ
 from rfdag.errors import DataError, OptionError, keyword
-from rfdag.evidence.environments import EnvironmentMoments
+from rfdag.evidence.environments import EnvironmentMoments, without_environments
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.mixed import MixedMoments
 from rfdag.methods.found import OUT_OF_TIME, Found
@@ -183,7 +183,7 @@ class Method(Options):
         """Return what the method finds in rows from several environments; raise if it cannot do with these."""
         raise OptionError(
             f"Method {self.name!r} learns from rows of one environment, and there are {len(evidence.labels)}. Use "
-            f"{keyword('method', 'soft')}, or leave {keyword('environments', ...)} and {keyword('targets', ...)} out."
+            f"{keyword('method', 'soft')}, or {without_environments()}."
         )
 
     def learn(self, evidence: Evidence, run: Run) -> Found:

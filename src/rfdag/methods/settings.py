@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
 from rfdag.errors import OptionError, keyword, listed
+from rfdag.evidence.environments import without_environments
 from rfdag.evidence.evidence import Evidence
 from rfdag.input.description import MATRICES, Description
 from rfdag.methods.catalogue import METHODS, class_of, method_named, method_names
@@ -95,9 +96,10 @@ class Settings:
             )
         if self.description.by_environment and self.estimation.test is not None:
             raise OptionError(
-                f"{keyword('test')} decides in rows of one environment; leave it out, or leave "
-                f"{keyword('environments', ...)} and {keyword('targets', ...)} out."
+                f"{keyword('test')} decides in rows of one environment; leave it out, or {without_environments()}."
             )
+        if self.description.by_environment and self.running.device == "cuda":
+            raise OptionError(f"Several environments are compared on the CPU; leave {keyword('device', 'cuda')} out.")
         if self.estimation.by_ranks and self.description.input != "data":
             raise OptionError(
                 f"{keyword('correlation', self.estimation.correlation)} ranks rows, and "

@@ -32,9 +32,7 @@ def draw_graph(result: Result, ax: Axes | None, graph: Kind, weights: Weights) -
     sources, targets = result.dag.nonzero()
     rank = np.argsort(result.causal_order)
     strength, meaning = strengths(result, weights)
-    directed = (
-        np.ones(len(sources), bool) if graph == "dag" else entries_at(getattr(result, graph), sources, targets) == 1
-    )
+    directed = entries_at(getattr(result, graph), sources, targets) == 1
     width = NARROWEST + (WIDEST - NARROWEST) * strength if meaning else np.full(len(sources), DIRECTED.width)
     marks = marked(result)
     close = [(result.names[i], result.names[j]) in marks for i, j in zip(sources, targets, strict=True)]

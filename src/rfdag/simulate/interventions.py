@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import OptionError, keyword
+from rfdag.errors import OptionError
 from rfdag.graphs.dag import topological_order
 from rfdag.graphs.sparse import refuse_sparse
 from rfdag.runtime.randomness import Seed, generator_from
@@ -162,7 +162,7 @@ def draw_targets(p: int, environments: int, size: int = 1, rng: Seed = None) -> 
     if environments < 0:
         raise OptionError(f"environments is a number, at least 0, not {environments}.")
     if not 1 <= size <= p:
-        raise OptionError(f"An environment targets 1 to {p} of p={p} variables, not {keyword('size', size)}.")
+        raise OptionError(f"An environment targets 1 to {p} of p={p} variables, not size={size}.")
     generator = generator_from(rng, "rng")
     left: list[int] = []
     drawn = []
