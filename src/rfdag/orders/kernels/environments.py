@@ -35,7 +35,7 @@ SPARE_ROWS = 4
 """Rows beside two for each parent that slopes of their own need, and that must remain without an environment."""
 
 SCREENED = 1.0
-"""Prices of a target by which a first look at an environment may be wrong."""
+"""Prices of a number by which a first look at an environment may be wrong."""
 
 
 @part()
@@ -168,53 +168,75 @@ def _choose_targets(
     scatters, centres, rows, targeted, m, kind, price, apart, covariance, lower, slopes, offset, looks,
     trial_covariance, trial_lower, trial_slopes, trial_offset,
 ):  # fmt: skip
-    """Let environments become targets, or cease to be, the best first, as long as the score falls; return as `_total`.
+    """Let environments become targets, or cease to be, the most promising first, as long as the score falls.
 
-    A look at an environment keeps the slopes of the rows that count now, so the score falls at least by that. Where no
-    look promises anything, those that may be a little wrong are scored in full.
+    Return as `_total`. What a change promises is found by a look at the environment alone, and tried in full.
     """
     targeted[:] = False
     score, variance, left = _total(
         scatters, centres, rows, targeted, True, m, kind, price, apart, covariance, lower, slopes, offset
     )
     for _ in range(2 * len(rows)):
-        now = left * math.log(variance)
-        found, best = -1, -LEAST_FALL
         for e in range(1, len(rows)):
-            looks[e] = np.inf
             after = left + rows[e] if targeted[e] else left - rows[e]
-            if after <= 2 * m + SPARE_ROWS:
-                continue
-            distance = centres[e, m] - offset[m]
-            for a in range(m):
-                distance -= slopes[a] * (centres[e, a] - offset[a])
-            shifted = _left_by_slopes(scatters[e], m, slopes)
-            cost = _cost_of_target(shifted, scatters[e, m, m], rows[e], kind, price, apart[e])
-            share = shifted + rows[e] * distance * distance
-            rest = left * variance + (share if targeted[e] else -share)
-            rest = max(rest, FLOOR * left * variance)
-            looks[e] = after * math.log(rest / after) - now + (-cost if targeted[e] else cost)
-            if looks[e] < best:
-                found, best = e, looks[e]
-        if found < 0:
-            for e in range(1, len(rows)):
-                if looks[e] > SCREENED * price:
-                    continue
-                targeted[e] = not targeted[e]
-                trial, _, _ = _total(
-                    scatters, centres, rows, targeted, True, m, kind, price, apart, trial_covariance, trial_lower,
-                    trial_slopes, trial_offset,
+            looks[e] = np.inf
+            if after > 2 * m + SPARE_ROWS:
+                looks[e] = _look(
+                    scatters[e], centres[e], rows[e], targeted[e], m, kind, price, apart[e], covariance, lower, slopes,
+                    offset, variance, left, after, trial_slopes,
                 )  # fmt: skip
-                targeted[e] = not targeted[e]
-                if trial - score < best:
-                    found, best = e, trial - score
-        if found < 0:
-            break
-        targeted[found] = not targeted[found]
-        score, variance, left = _total(
-            scatters, centres, rows, targeted, True, m, kind, price, apart, covariance, lower, slopes, offset
-        )
+        fell = False
+        while not fell:
+            found, best = -1, SCREENED * price
+            for e in range(1, len(rows)):
+                if looks[e] < best:
+                    found, best = e, looks[e]
+            if found < 0:
+                return score, variance, left
+            looks[found] = np.inf
+            targeted[found] = not targeted[found]
+            trial, of_trial, left_by_trial = _total(
+                scatters, centres, rows, targeted, True, m, kind, price, apart, trial_covariance, trial_lower,
+                trial_slopes, trial_offset,
+            )  # fmt: skip
+            fell = trial < score - LEAST_FALL
+            if not fell:
+                targeted[found] = not targeted[found]
+        score, variance, left = trial, of_trial, left_by_trial
+        for a in range(m + 1):
+            slopes[a], offset[a] = trial_slopes[a], trial_offset[a]
+            for c in range(a + 1):
+                covariance[a, c], lower[a, c] = trial_covariance[a, c], trial_lower[a, c]
     return score, variance, left
+
+
+@part()
+def _look(
+    scatter, centre, n, target, m, kind, price, apart, covariance, lower, slopes, offset, variance, left, after, scratch
+):
+    """Return about how much the score rises if an environment becomes a target of a child, or ceases to be one.
+
+    The slopes of the rows that count change with it by a step of Newton's, in which the parents' covariance is as now.
+    """
+    distance = centre[m] - offset[m]
+    for a in range(m):
+        distance -= slopes[a] * (centre[a] - offset[a])
+    moved, shifted = n * n * distance * distance, scatter[m, m]
+    for a in range(m):
+        value = scatter[m, a]
+        for c in range(m):
+            value -= slopes[c] * scatter[a, c]
+        shifted -= slopes[a] * (scatter[m, a] + value)
+        value += n * distance * (centre[a] - offset[a])
+        for t in range(a):
+            value -= lower[a, t] * scratch[t]
+        scratch[a] = value / lower[a, a] if lower[a, a] > 0.0 else 0.0
+        moved += scratch[a] * scratch[a]
+    cost = _cost_of_target(shifted, scatter[m, m], n, kind, price, apart)
+    share = shifted + n * distance * distance
+    rest = left * variance + (share if target else -share)
+    rest = max(rest - moved / after, FLOOR * after * covariance[m, m], TINY)
+    return after * math.log(rest / after) - left * math.log(variance) + (-cost if target else cost)
 
 
 @kernel(allocates=True)
