@@ -176,10 +176,13 @@ def draw_sachs() -> dict[str, Any]:
     result = rfdag.learn(datasets.sachs_path())
     found = rfdag.bootstrap(datasets.sachs_path(), runs=RUNS, random_state=0)
     ranks = {rank.variable: (rank.lower, rank.median, rank.upper) for rank in found.ranks}
+    targets = datasets.sachs_condition_targets_path()
+    told = rfdag.learn(datasets.sachs_conditions_path(), environments="condition", targets=targets)
     return {
         "sachs-graph": result.plot(),
         "sachs-truth": result.plot(truth=datasets.sachs_truth()),
         "sachs-order": result.plot(ranks=ranks),
+        "sachs-told": told.plot(truth=datasets.sachs_truth()),
     }
 
 

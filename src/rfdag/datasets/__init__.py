@@ -28,6 +28,8 @@ __all__ = [
     "ecoli70",
     "magic_niab",
     "sachs",
+    "sachs_condition_targets_path",
+    "sachs_conditions_path",
     "sachs_path",
     "sachs_truth",
 ]
@@ -40,7 +42,8 @@ def sachs_path(*, raw: bool = False) -> Path:
     """Return the path of the Sachs data: 7466 cells × 11 proteins, log(x + 10), or as measured with ``raw``.
 
     Flow cytometry of human T cells (Sachs et al., Science 2005), from the collection example-causal-datasets,
-    CC0. Cells of several interventional conditions are pooled, so the rows are not one observational sample.
+    CC0. Cells of several interventional conditions are pooled, so the rows are not one observational sample;
+    `sachs_conditions_path` tells them apart.
     """
     return _path("sachs.csv" if raw else "sachs_log.csv")
 
@@ -52,6 +55,31 @@ def sachs(*, raw: bool = False) -> Table:
     (7466, 11)
     """
     return as_table(sachs_path(raw=raw))
+
+
+def sachs_conditions_path() -> Path:
+    """Return the path of the same cells, log(x + 10), with a column that tells the condition of each: nine of them.
+
+    In seven conditions a chemical inhibited or activated one of the molecules, which the file of
+    `sachs_condition_targets_path` names.
+
+    >>> labels = {line.rsplit(",", 1)[1] for line in sachs_conditions_path().read_text().split()[1:]}
+    >>> len(labels)
+    9
+    """
+    return _path("sachs_conditions.csv")
+
+
+def sachs_condition_targets_path() -> Path:
+    """Return the path of a table of the nine conditions of the Sachs data: which protein each of them targets.
+
+    The two conditions of general stimulation target none. The targets are those of Sachs et al. (2005) as later studies
+    use them (Wang, Solus, Yang and Uhler 2017); opinions differ on LY294002, here on pip3, elsewhere on akt.
+
+    >>> sachs_condition_targets_path().read_text().splitlines()[7]
+    'u0126,mek,inhibits mek'
+    """
+    return _path("sachs_condition_targets.csv")
 
 
 def sachs_truth() -> Graph:
