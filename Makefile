@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 TOOLS := $(VENV)/.tools
 JOBS ?= auto
+DATASETS := src/rfdag/datasets
 
 .PHONY: demo test lint docs format bench scaling reproduction peers clean help
 
@@ -13,8 +14,8 @@ help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
 demo: $(INSTALLED)  ## learn the causal order of the bundled Sachs data
-	@echo "Sachs et al. 2005: proteins in human T cells, log scale; several interventional conditions pooled."
-	@$(BIN)/rfdag learn src/rfdag/datasets/sachs_log.csv --out demo-results
+	@echo "Sachs et al. 2005: proteins in human T cells, log scale, in nine experimental conditions with known targets."
+	@$(BIN)/rfdag learn $(DATASETS)/sachs_conditions.csv --environments condition --targets $(DATASETS)/sachs_condition_targets.csv --out demo-results
 
 test: $(TOOLS)  ## run all tests
 	$(BIN)/python -m pytest -n $(JOBS) -q

@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             python = environments.python_of(contender.home, peers)
             command = [str(python), "-P", str(harness.INTERVENTIONAL_PROGRAM), contender.name]
             outcome = harness.run_on_environments(command, experiment, limit)
-            rows.append({"contender": f"`{contender.name}`"} | row_of(outcome, experiment, truth))
+            rows.append({"contender": f"`{contender.name}`", **row_of(outcome, experiment, truth)})
             version = environments.version_of(contender.package, contender.home, peers) or ""
             cells.append(Cell(Key("", 0, 0, contender.name, version, ""), limit))
     write_tables("sachs_conditions", rows)
@@ -71,10 +71,11 @@ def row_of(outcome: harness.ExperimentOutcome, experiment: Experiment, truth: Gr
     graph, seconds, targets = outcome
     try:
         # A DAG stands for its class by the targets; what has undirected edges is a class already.
-        found = graph if (graph == graph.T)[graph != 0].any() else icpdag(graph, (targets or experiment.targets).values())
+        undirected = ((graph != 0) & (graph.T != 0)).any()
+        found = graph if undirected else icpdag(graph, (targets or experiment.targets).values())
     except GraphError:
         found = graph
-    return counted(found, truth) | {"time (s)": float(f"{seconds:.2g}")}
+    return {**counted(found, truth), "time (s)": float(f"{seconds:.2g}")}
 
 
 def counted(found: Graph, truth: Graph) -> Row:

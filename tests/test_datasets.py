@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import csv
+
 import numpy as np
 import pytest
 
 from rfdag import datasets
 from rfdag.graphs import find_cycle
+from rfdag.input.environments import read_targets
 
 
 def test_sachs_on_both_scales():
     log, raw = datasets.sachs(), datasets.sachs(raw=True)
     assert log.names == raw.names
     np.testing.assert_allclose(log.values, np.log(raw.values + 10), atol=1e-3)
+
+
+def test_sachs_with_its_conditions():
+    log = datasets.sachs()
+    with datasets.sachs_conditions_path().open(encoding="utf-8", newline="") as file:
+        header, *lines = csv.reader(file)
+    assert header == [*log.names, "condition"]
+    np.testing.assert_array_equal(np.array([line[:-1] for line in lines], float), log.values)
+    targets = read_targets(datasets.sachs_condition_targets_path())
+    assert set(targets) == {line[-1] for line in lines}
+    assert {name for names in targets.values() for name in names} <= set(log.names)
+    assert [label for label, names in targets.items() if not names] == ["cd3_cd28", "icam2"]
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,6 @@ def test_unknown_targets_are_scored_as_chosen_and_nearly_always_well_chosen(kind
                 expected = family_score(rows, labels, y, family, chosen, **options)
                 assert added[0, place] == pytest.approx(expected, rel=1e-9)
     # A first look at a change keeps the slopes, and may pass one over; single changes do not reach every set.
-    print(settled, best, tried)
     assert settled >= 0.9 * tried
     assert best >= 0.75 * tried
 
