@@ -106,8 +106,7 @@ def shd(true: ArrayLike, found: ArrayLike, compare: Literal["classes", "graphs"]
     >>> shd([[0, 1], [0, 0]], [[0, 0], [1, 0]], compare="graphs")
     1
     """
-    if compare not in ("classes", "graphs"):
-        raise OptionError(f"compare is 'classes' or 'graphs', not {compare!r}.")
+    _check_compared(compare)
     truth, guess = _same_size(true, found)
     if compare == "classes":
         truth, guess = equivalence_class(truth), equivalence_class(guess)
@@ -183,13 +182,18 @@ def target_scores(true: Mapping[Any, Iterable[Hashable]], found: Mapping[Any, It
     )
 
 
-def order_error(true: ArrayLike, order: ArrayLike) -> float:
+def order_error(true: ArrayLike, order: ArrayLike, compare: Literal["classes", "graphs"] = "classes") -> float:
     """Return the share of the true CPDAG's directed edges that the order places backwards.
+
+    With ``compare="graphs"`` these are the directed edges of the true graph as it is, as in `shd`.
 
     >>> order_error([[0, 0, 1], [0, 0, 1], [0, 0, 0]], order=[0, 2, 1])
     0.5
+    >>> order_error([[0, 1], [0, 0]], [1, 0]), order_error([[0, 1], [0, 0]], [1, 0], compare="graphs")
+    (nan, 1.0)
     """
-    truth = equivalence_class(true)
+    _check_compared(compare)
+    truth = equivalence_class(true) if compare == "classes" else encoded(true)
     rank = np.argsort(check_order(order, truth.shape[0]))
     sources, targets = (truth == 1).nonzero()
     return _ratio(int((rank[sources] > rank[targets]).sum()), len(sources))
@@ -254,6 +258,11 @@ def aid(true: ArrayLike, found: ArrayLike, strategy: str = "ancestor") -> Distan
     if len(truth) < 2:
         return Distance(0.0, 0)
     return Distance(*distances[strategy](truth, guess, edge_direction="from row to column"))
+
+
+def _check_compared(compare: str) -> None:
+    if compare not in ("classes", "graphs"):
+        raise OptionError(f"compare is 'classes' or 'graphs', not {compare!r}.")
 
 
 def _sets(targets: TargetSets) -> Iterable[Collection[int]]:

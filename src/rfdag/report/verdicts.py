@@ -73,7 +73,7 @@ def _scores(result: Result, truth: Any, wanted: Any) -> list[list[Any]]:
         ["precision", skeleton.precision, "found adjacencies that are true"],
         [
             "order error",
-            metrics.order_error(truth, result.causal_order),
+            metrics.order_error(wanted, result.causal_order, compare="graphs"),
             "share of the compelled true edges that the order reverses",
         ],
     ]

@@ -115,8 +115,7 @@ function choosePlayed(track) {
 function startPlayer() {
   if (!steps) {
     find("player-hint").textContent = "No elimination was recorded for this result.";
-    for (const id of ["step-text", "moral", "step-table"]) find(id).remove();
-    for (const element of find("player").querySelectorAll("button, input")) element.disabled = true;
+    for (const part of find("player").querySelectorAll(".controls, .step-text, .player, .legend")) part.remove();
     return;
   }
   if (!played.initial) { find("moral").remove(); document.querySelector(".player").classList.add("alone"); }
