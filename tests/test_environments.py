@@ -11,6 +11,7 @@ import rfdag
 from rfdag.errors import DataError, DataWarning, FileError, OptionError
 from rfdag.graphs import icpdag
 from rfdag.metrics import icpdag_shd
+from rfdag.report.verdicts import against_truth
 
 P = 8
 TARGETS = {"none": [], "drug a": [1], "drug b": [3], "both": [5, 6]}
@@ -277,6 +278,12 @@ def test_pictures_and_pages_tell_of_targets(known, tmp_path):
     assert '"label":"drug a"' in page
     assert "targets given: " in str(known)
     assert "drug a (120 rows): 1" in str(known)
+
+
+def test_a_report_counts_edges_that_experiments_compel(known):
+    assert (known.cpdag == 2).any()
+    scores = {name: value for name, value, _ in against_truth(known, known.dag.T)["scores"]}
+    assert scores["order error"] == 1.0
 
 
 def test_unknown_targets_that_are_nearly_all_variables_are_not_listed_without_a_warning():

@@ -60,6 +60,13 @@ def test_order_error_counts_only_compelled_edges():
     assert metrics.order_error(COLLIDER, [1, 0, 2]) == 0.0
 
 
+def test_order_error_of_a_graph_as_it_is_counts_all_directed_edges():
+    assert metrics.order_error(CHAIN, [2, 1, 0], compare="graphs") == 1.0
+    assert metrics.order_error([[0, 2, 0], [2, 0, 1], [0, 0, 0]], [2, 1, 0], compare="graphs") == 1.0
+    with pytest.raises(OptionError, match=r"'classes' or 'graphs', not 'dags'"):
+        metrics.order_error(CHAIN, [0, 1, 2], compare="dags")
+
+
 @given(dags_and_orders())
 def test_edge_ratio_is_at_least_one(case):
     dag, order = case
