@@ -51,6 +51,8 @@ def write(found: dict[str, list[Cell]], about: str) -> None:
     page = ROOT / "docs" / PAGE
     for section, names in SECTIONS.items():
         chosen = [name for name in names if name in found]
+        if not chosen:
+            continue
         text = markdown(beside_each_other({name: summed[name] for name in chosen}, short_name, []))
         made = provenance([cell for name in chosen for cell in found[name]])
         update_section(page, section, f"{text}\n{about}\n\n{made}")

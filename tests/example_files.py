@@ -11,6 +11,7 @@
 | `cars.csv`, `edges.csv` | Auto MPG, and some edges of it |
 | `known.txt`, `known.json` | its tiers, as Tetrad's text and as JSON |
 | `truth.csv` | the edges of the model of wages |
+| `rows.csv`, `targets.csv` | five variables of a cell in four experiments, and which of them each experiment targets |
 | `results/result.json` | what was learnt from `data.csv` |
 """
 
@@ -46,5 +47,18 @@ def write_example_files(folder):
     (folder / "edges.csv").write_text("source,target\nweight,mpg\ndisplacement,horsepower\n", encoding="utf-8")
     edges = "".join(f"{source},{target}\n" for source, target in graph.directed)
     (folder / "truth.csv").write_text("source,target\n" + edges, encoding="utf-8")
+    write_experiments(folder)
     (folder / "results").mkdir()
     rfdag.learn(table).save(folder / "results" / "result.json")
+
+
+def write_experiments(folder):
+    """Write rows of experiments on a cell, and the targets of each."""
+    cell = exchange.from_dagitty("dag { dose -> {receptor kinase} -> gene -> growth }")
+    sets = {"receptor blocked": ["receptor"], "kinase blocked": ["kinase"], "gene silenced": ["gene"]}
+    columns = {label: [cell.names.index(name) for name in names] for label, names in sets.items()}
+    lab = simulate.interventions(simulate.linear_sem(cell.matrix, rng=3), 400, columns, 60, rng=4)
+    labels = np.where(lab.labels == "observational", "control", lab.labels)
+    pandas.DataFrame(lab.values, columns=cell.names).assign(experiment=labels).to_csv(folder / "rows.csv", index=False)
+    lines = ["experiment,target", "control,", *(f"{label},{name}" for label, (name,) in sets.items())]
+    (folder / "targets.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import subprocess
 from itertools import pairwise
@@ -12,7 +11,6 @@ import pytest
 
 from rfdag import metrics
 from rfdag.errors import FileError, OptionError
-from rfdag.runtime.progress import Progress
 from rfdag.studies.bench import (
     catalogue,
     cells,
@@ -264,40 +262,6 @@ def test_gaussian_processes_are_smooth_and_differ():
         products = np.array([each[first] * each[second] for each in drawn])
         assert abs(products.mean() - expected) < 4 * products.std() / np.sqrt(len(drawn))
     assert max(abs(b - a) for each in drawn for a, b in pairwise(each)) < 0.1
-
-
-# The script.
-
-
-def test_the_script_fills_its_page(monkeypatch, tmp_path):
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    script = importlib.import_module("mixed")
-    (tmp_path / "docs").mkdir()
-    sections = ("contenders", "workloads", "mixed")
-    page = tmp_path / "docs" / "mixed.md"
-    page.write_text("".join(f"<!-- {name}: begin -->\nold\n<!-- {name}: end -->\n" for name in sections))
-    for name in ("RESULTS", "ROOT"):
-        monkeypatch.setattr(script, name, tmp_path)
-    monkeypatch.setattr(importlib.import_module("report"), "RESULTS", tmp_path)
-    monkeypatch.setattr(script, "Progress", lambda: Progress(False))
-    workload = WORKLOADS["mixed-p20-n1000"]
-    ledger = cells.Ledger(tmp_path / "mixed.jsonl")
-    for graph in range(10):
-        key = cells.Key(workload.name, 1000, graph, "boss-degenerate-gaussian", "0.1.24", "")
-        key = key._replace(data=harness.digest(workload.draw(1000, graph).rows))
-        ledger.add(cells.Cell(key, 120, seconds=0.5, edges=1, shd=graph, f1=0.5, tpr=0.5, fpr=0.5))
-    version_of = environments.version_of
-    monkeypatch.setattr(environments, "version_of", lambda package, home, _: version_of(package, home, tmp_path))
-    with pytest.raises(SystemExit, match=r"no cells of rfdag.*mixed-p20-n1000.*--own"):
-        script.main(["--workloads", workload.name, "--contenders", "nobody"])
-    assert "old" in page.read_text()
-    monkeypatch.setattr(script, "is_own", lambda cell: True)
-    script.main(["--workloads", workload.name, "--contenders", "nobody"])
-    text = page.read_text()
-    assert "old" not in text
-    assert "| `boss-degenerate-gaussian` | 4.5 (0.5 s) | 4.5 |" in text
-    assert "| empty graph |" in text
-    assert 'mixed-p20-n1000,"degree 4' in (tmp_path / "mixed.csv").read_text().splitlines()[1]
 
 
 def test_the_documentation_names_everything():

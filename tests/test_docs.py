@@ -31,8 +31,8 @@ READ_NOT_RUN = {
     "shell-session": "replayed with its output by test_journeys.py",
     "yaml": "taken from CITATION.cff",
 }
-ELSEWHERE = ("causallearn", "dowhy", "lingam", "pgmpy")
-"""Packages of the extra `interop`: a block that imports one runs where it is installed."""
+ELSEWHERE = ("causaldag", "causallearn", "dowhy", "gies", "gnies", "lingam", "pgmpy")
+"""Packages of the extra `interop`, and peers: a block that imports one runs where it is installed."""
 
 PARSED_ONLY = {
     ("--device", "cuda"): "needs a GPU",

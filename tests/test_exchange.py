@@ -218,7 +218,7 @@ def test_a_result_has_every_form():
     assert_same(exchange.from_lingam(result.to_lingam(), NAMES), result.named_graph())
     assert result.to_lingam().causal_order_ == result.causal_order.tolist()
     assert_same(exchange.from_dowhy(result.to_dowhy()), result.named_graph())
-    with pytest.raises(OptionError, match="dag, cpdag, not 'pag'"):
+    with pytest.raises(OptionError, match="dag, cpdag, icpdag, not 'pag'"):
         result.named_graph("pag")
     with pytest.raises(OptionError, match="blood pressure"):
         result.to_tetrad()

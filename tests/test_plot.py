@@ -572,7 +572,7 @@ def test_auto_chooses_by_what_is_given_and_by_size(learnt):
         ({"kind": "truth"}, "needs truth="),
         ({"kind": "graph", "ranks": {}}, "ranks= belongs to kind 'order', not to 'graph'"),
         ({"kind": "trace", "weights": "equal"}, "weights= belongs to kind 'graph' or 'matrix'"),
-        ({"graph": "pdag"}, "graph is one of dag, cpdag, not 'pdag'"),
+        ({"graph": "pdag"}, "graph is one of dag, cpdag, icpdag, not 'pdag'"),
         ({"weights": "size"}, "weights is one of"),
         ({"weights": np.ones((3, 3))}, "so 12 rows and columns"),
         ({"weights": np.full((12, 12), np.nan)}, "needs a finite number"),

@@ -76,7 +76,7 @@ def sachs_condition_targets_path() -> Path:
     The two conditions of general stimulation target none. The targets are those of Sachs et al. (2005) as later studies
     use them (Wang, Solus, Yang and Uhler 2017); opinions differ on LY294002, here on pip3, elsewhere on akt.
 
-    >>> sachs_condition_targets_path().read_text().splitlines()[7]
+    >>> sachs_condition_targets_path().read_text().splitlines()[6]
     'u0126,mek,inhibits mek'
     """
     return _path("sachs_condition_targets.csv")

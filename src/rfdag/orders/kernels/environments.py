@@ -11,6 +11,8 @@ What is known of a child is its *pack*: scatter matrices of its list, which are 
 that may be its parents. The first matrix is that of the rows that may count for it, each other one that of an
 environment that targets it, or that might. If targets are ``unknown``, the rows of those are part of the first matrix
 and are taken out of it, and which environments these are is chosen for every set of parents.
+
+One file: all of it works on the same pack, and numba compiles the parts into `scan_environments`.
 """
 
 import math
