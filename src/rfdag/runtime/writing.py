@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from rfdag.errors import FileError
 
@@ -48,7 +50,7 @@ def ready_to_write(path: str | Path, content: str | bytes) -> Iterator[Path]:
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name[:100]}.", delete=False) as handle:
             temporary = Path(handle.name)
-            handle.write(content.encode() if isinstance(content, str) else content)
+            _put(handle, content)
         # A temporary file is private; the finished one follows the user's own mask.
         mask = os.umask(0)
         os.umask(mask)
@@ -60,6 +62,13 @@ def ready_to_write(path: str | Path, content: str | bytes) -> Iterator[Path]:
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
+
+
+def _put(handle: IO[bytes], content: str | bytes) -> None:
+    """Write all of a file, to the disk: otherwise a power failure may leave an empty one under a name given later."""
+    handle.write(content.encode() if isinstance(content, str) else content)
+    handle.flush()
+    os.fsync(handle.fileno())
 
 
 def require_writable(path: str | Path) -> None:
@@ -94,7 +103,8 @@ def write_folder(folder: str | Path, contents: Mapping[str, str | bytes]) -> lis
             new.mkdir()
             old.mkdir()
             for name, content in contents.items():
-                (new / name).write_bytes(content.encode() if isinstance(content, str) else content)
+                with (new / name).open("wb") as handle:
+                    _put(handle, content)
             return _move_in(folder, list(contents), new, old)
     except OSError as problem:
         raise FileError(
@@ -104,20 +114,34 @@ def write_folder(folder: str | Path, contents: Mapping[str, str | bytes]) -> lis
 
 
 def _move_in(folder: Path, names: list[str], new: Path, old: Path) -> list[Path]:
-    """Move files from ``new`` into the folder, and those they replace to ``old``; undo everything if one fails."""
+    """Move files from ``new`` into the folder, over those that are there; undo everything if one fails.
+
+    Each is there all the time, as it was or as it will be, even if the process is killed. What it was is kept in
+    ``old`` meanwhile.
+    """
+    for name in names:
+        if (folder / name).is_dir():
+            raise IsADirectoryError(21, f"{name} is a folder")
+        if (folder / name).exists():
+            _keep(folder / name, old / name)
     moved: list[str] = []
     try:
         for name in names:
-            if (folder / name).exists():
-                (folder / name).replace(old / name)
             moved.append(name)
             (new / name).replace(folder / name)
-            if (old / name).is_dir():
-                raise IsADirectoryError(21, f"{name} is a folder")
-    except OSError:
+    except BaseException:
         for name in moved:
-            (folder / name).unlink(missing_ok=True)
             if (old / name).exists():
                 (old / name).replace(folder / name)
+            else:
+                (folder / name).unlink(missing_ok=True)
         raise
     return [folder / name for name in names]
+
+
+def _keep(path: Path, kept: Path) -> None:
+    """Give a file a second name, or copy it where the file system has no such thing."""
+    try:
+        kept.hardlink_to(path)
+    except OSError:
+        shutil.copy2(path, kept)
