@@ -157,7 +157,7 @@ def test_fractions_scale_as_repeating_does(frame):
         (np.full(200, -1.0), "A weight is a number of at least 0; found -1 in row 1"),
         (np.full(200, np.nan), "at least 0; found nan"),
         (np.zeros(200), "All weights are zero"),
-        ("w", "weights names 'w', and The table has no such column"),
+        ("w", "weights names 'w'. The table has no such column"),
         ("town", "weights names 'town', which holds text; name a column of numbers"),
     ],
 )
@@ -181,7 +181,7 @@ def test_names_with_stars_stand_for_several(frame):
     [
         (
             {"drop": ["aa"]},
-            "drop names 'aa' (nearest: 'a'), and The table has no such column; it has 'a', 'b', 'c', 'd'.",
+            "drop names 'aa' (nearest: 'a'). The table has no such column; it has 'a', 'b', 'c', 'd'.",
         ),
         ({"columns": ["a", "zz*"]}, "columns names 'zz*'"),
         ({"id": "patient"}, "id names 'patient'"),

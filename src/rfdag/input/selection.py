@@ -35,7 +35,7 @@ def matching(wanted: Iterable[Hashable], names: Sequence[Hashable], option: str 
     for each, found in matches(wanted, names):
         if not found and option is not None:
             raise OptionError(
-                f"{keyword(option)} names {with_nearest([each], names)}, and {origin} has no such column; it has "
+                f"{keyword(option)} names {with_nearest([each], names)}. {origin} has no such column; it has "
                 f"{listed(names, limit=20)}."
             )
         yield from found
