@@ -27,7 +27,7 @@ lint: $(TOOLS)  ## check style, types and the direction of imports
 	$(BIN)/lint-imports
 
 docs: $(TOOLS)  ## build the documentation into site/; warnings are errors
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -d build/doctrees docs site
 
 format: $(TOOLS)  ## fix style
 	$(BIN)/ruff check --fix .

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,11 +67,16 @@ def anchors_of(page: Path) -> set[str]:
     text = page.read_text(encoding="utf-8")
     outside = re.sub(r"^\s*(`{3,})[^`\n]*\n.*?^\s*\1\s*$", "", text, flags=re.M | re.S)
     headings = re.findall(r"^#+\s+(.*?)\s*$", outside, flags=re.M)
-    named = set(re.findall(r"\{\s*#([\w-]+)\s*\}", outside)) | set(re.findall(r"^::: (\S+)$", outside, flags=re.M))
-    return {_slug(heading) for heading in headings} | named
+    return {*map(_slug, headings), *documented_on(page)}
+
+
+def documented_on(page: Path) -> list[str]:
+    """Return the names that a page of the reference documents."""
+    blocks = [fence.text for fence in fences_of(page) if fence.language == "{eval-rst}"]
+    return re.findall(r"^\.\. (?:auto\w+|py:data):: (\S+)$", "\n".join(blocks), flags=re.M)
 
 
 def _slug(heading: str) -> str:
-    """Return a heading's anchor, as MkDocs makes it."""
-    plain = unicodedata.normalize("NFKD", heading.replace("`", "")).encode("ascii", "ignore").decode()
-    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", plain).strip().lower())
+    """Return a heading's anchor, as code forges and MyST make it."""
+    text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).replace("`", "")
+    return re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")

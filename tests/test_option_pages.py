@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import inspect
 
 import pytest
 
@@ -40,32 +40,22 @@ def test_the_options_of_all_methods_are_what_their_classes_declare():
     assert [options for _, options in rows] == [", ".join(f"`{name}`" for name in kind.declared()) for kind in REST]
 
 
-@pytest.fixture(scope="module")
-def shown():
-    """The package as the reference reads it."""
-    griffe = pytest.importorskip("griffe", reason="the extra docs makes the reference")
-    site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    hooks = [str(ROOT / hook) for hook in re.search(r"^ +extensions: \[(.*)\]$", site, flags=re.M)[1].split(", ")]
-    extensions = griffe.load_extensions(*hooks)
-    return griffe.load("rfdag", search_paths=[ROOT / "src"], extensions=extensions, docstring_parser="numpy")
-
-
-def explained(shown_object):
-    """Return the parameters that a docstring explains, each with its default and the words of its explanation."""
-    sections = [section for section in shown_object.docstring.parsed if section.kind.value == "parameters"]
-    return {each.name: (each.default, each.description.split()) for section in sections for each in section.value}
+def explained(documented):
+    """Return the parameters that the reference explains, each with its default and the words of its explanation."""
+    docscrape = pytest.importorskip("numpydoc.docscrape", reason="the extra docs makes the reference")
+    parameters = docscrape.NumpyDocString(inspect.getdoc(documented))["Parameters"]
+    return {each.name: (each.type.removeprefix("default "), " ".join(each.desc).split()) for each in parameters}
 
 
 @pytest.mark.parametrize("kind", [*KINDS, *REST, Sampling], ids=lambda kind: kind.__name__)
-def test_the_reference_explains_every_option(kind, shown):
-    found = shown[f"{kind.__module__}.{kind.__name__}".removeprefix("rfdag.")]
-    expected = {name: (repr(option.default), option.meaning.split()) for name, option in kind.declared().items()}
-    assert explained(found) == expected
-    assert {each.name: each.default for each in found.parameters if each.name != "self"} == {
-        name: default for name, (default, _) in expected.items()
-    }
+def test_the_reference_explains_every_option(kind):
+    declared = kind.declared()
+    expected = {name: (repr(option.default), option.meaning.split()) for name, option in declared.items()}
+    assert explained(kind) == expected
+    shown = inspect.signature(kind).parameters.values()
+    assert {each.name: each.default for each in shown} == {name: option.default for name, option in declared.items()}
 
 
-def test_the_reference_of_functions_explains_declared_options(shown):
-    assert explained(shown["learning.learn"])["time_limit"][1] == Running.declared()["time_limit"].meaning.split()
-    assert explained(shown["bootstrapping.runs.bootstrap"])["share"][1] == Sampling.declared()["share"].meaning.split()
+def test_the_reference_of_functions_explains_declared_options():
+    assert explained(rfdag.learn)["time_limit"][1] == Running.declared()["time_limit"].meaning.split()
+    assert explained(rfdag.bootstrap)["share"][1] == Sampling.declared()["share"].meaning.split()

@@ -200,7 +200,7 @@ def order_error(true: ArrayLike, order: ArrayLike, compare: Literal["classes", "
 
 
 def edge_ratio(true: ArrayLike, order: ArrayLike) -> float:
-    """Return |D_π| / |D*|: the number of edges of the minimal I-MAP that the order induces, over that of the true DAG.
+    """Return ``|D_π| / |D*|``: the edges of the minimal I-MAP that the order induces, over those of the true DAG.
 
     It is at least 1, and equal to 1 iff the two are Markov equivalent; see the paper's Section 5.1.
 

@@ -38,7 +38,7 @@ class Plotting:
             variables. "order": the place of every variable, and the places it may have. "trace": the scores R, F and D
             at each step of the elimination. "truth": right, missing, extra and reversed edges. "auto": "truth" or
             "order" if ``truth`` or ``ranks`` is given, else a graph up to 100 variables and a matrix above. Other kinds
-            can be added to `rfdag.plots.kinds.PLOTS`.
+            can be added to ``rfdag.plots.kinds.PLOTS``.
         ax
             Axes to draw on. By default a figure of suitable size is created: ``.figure.savefig(…)`` saves it, and
             notebooks show it when the call is the last line of a cell.

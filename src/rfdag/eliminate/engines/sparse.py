@@ -240,7 +240,7 @@ class SparseEngine(ListEngine):
     partial
         The matrix K: symmetric, with ones or no entries on its diagonal.
     threshold
-        Which |K_ij| is an edge: `FisherZ` for data, `Tolerance` for an exact matrix. A threshold that changes is
+        Which ``|K_ij|`` is an edge: `FisherZ` for data, `Tolerance` for an exact matrix. A threshold that changes is
         followed exactly: a variable is scored again when the threshold passes the value nearest to it.
 
     Examples
