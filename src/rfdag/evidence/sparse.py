@@ -18,10 +18,15 @@ from rfdag.eliminate.engines.sparse import MOST_VARIABLES, SparseEngine
 from rfdag.eliminate.engines.sparse_oracle import SparseOracleEngine
 from rfdag.eliminate.kernels import sparse as kernels
 from rfdag.eliminate.thresholds import FisherZ, Tolerance
-from rfdag.errors import GraphError, MatrixError, OptionError, RfdagError, as_columns, keyword
+from rfdag.errors import FileError, GraphError, MatrixError, OptionError, RfdagError, as_columns, keyword
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.independence import GraphIndependence, Independence
 from rfdag.graphs.sparse import canonical, sparse_dag
+from rfdag.input.files import reading
+from rfdag.runtime.unpacking import require_plausible
+
+SAVE_IT = "If you trust it, load it with scipy.sparse.load_npz and pass the array."
+"""What to do with a file that was packed too well."""
 
 SYMMETRIC = 1e-8
 """Relative difference of two mirrored entries that passes for rounding."""
@@ -93,10 +98,22 @@ def as_sparse(source: Any) -> Any:
     if isinstance(source, str | Path) and Path(source).suffix.lower() == ".npz":
         path = Path(source).expanduser()
         if path.is_file() and zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
+            with reading(path), zipfile.ZipFile(path) as archive:
                 if {"format.npy", "shape.npy", "data.npy"} <= set(archive.namelist()):
-                    return load_npz(path)
+                    require_plausible(path, sum(entry.file_size for entry in archive.infolist()), SAVE_IT)
+                    return _loaded(path)
     return None
+
+
+def _loaded(path: Path) -> Any:
+    """Return the sparse array in a file; objects, which only unpickling could read, are refused."""
+    try:
+        return load_npz(path)
+    except Exception as problem:
+        # SciPy and NumPy pass on whatever a parser of theirs has to object.
+        raise FileError(
+            f"{path} is no sparse array of numbers, or damaged ({problem}); write it with scipy.sparse.save_npz."
+        ) from None
 
 
 def read_sparse(

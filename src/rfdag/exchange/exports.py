@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from importlib import import_module
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
     from rfdag.result import Edge, Result
     from rfdag.result.exporting import Kind
+
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 COLUMNS = ("source", "target", "coefficient", "partial_correlation", "gain", "directed")
 NUMBERS = ("coefficient", "partial_correlation", "gain")
@@ -111,5 +114,5 @@ def _quoted(text: str) -> str:
 
 
 def _xml(text: str) -> str:
-    # XML 1.0 has no way to write control characters, not even escaped.
-    return "".join(letter if letter >= " " or letter in "\t\n\r" else "\ufffd" for letter in text)
+    # XML 1.0 has no way to write control characters, halves of letters and marks of byte order, not even escaped.
+    return _NOT_IN_XML.sub("\ufffd", text)

@@ -21,10 +21,11 @@ from rfdag.input.dialect import LINES_LOOKED_AT, rows_of
 from rfdag.input.files import reading
 from rfdag.input.frames import coded
 from rfdag.input.numbers import BOOLEANS, Spelling
-from rfdag.input.packing import FALLBACK, encoding_of, is_packed, opened
+from rfdag.input.packing import FALLBACK, encoding_of
 from rfdag.input.pieces import File, Piece
 from rfdag.input.text import beginning_of
 from rfdag.input.words import Words, not_numbers
+from rfdag.runtime.unpacking import is_packed, opened
 
 Floats = NDArray[np.float64]
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rfdag.errors import FileError, OptionError, as_columns, keyword, listed
 from rfdag.input.description import UNKNOWN, Description
+from rfdag.runtime.json_text import parsed
 from rfdag.values import label_text
 from rfdag.wording import with_nearest
 
@@ -127,7 +128,7 @@ def read_targets(path: str | Path) -> dict[str, tuple[Hashable, ...]]:
 
 def _from_json(text: str, path: str | Path) -> dict[str, tuple[Hashable, ...]]:
     try:
-        content = json.loads(text)
+        content = parsed(text)
     except json.JSONDecodeError as problem:
         raise FileError(f"{path} is no JSON: {problem.msg} in line {problem.lineno}. Correct it there.") from None
     well = isinstance(content, Mapping) and all(isinstance(each, list) for each in content.values())

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rfdag.errors import FileError, keyword
+from rfdag.errors import FileError, RfdagError, keyword
 from rfdag.runtime.memory import available_memory
+
+DAMAGED = (EOFError, OSError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error)
+"""What unpacking raises for archives that are damaged, encrypted, or packed in a way that Python does not know."""
 
 
 @contextmanager
@@ -16,13 +20,17 @@ def reading(path: Path) -> Iterator[None]:
     """Turn what goes wrong when a file is read into errors that say what to do."""
     try:
         yield
+    except RfdagError:
+        raise
     except FileNotFoundError:
         raise FileError(f"There is no file {path}; check the name, or the folder: {path.parent.resolve()}") from None
     except PermissionError:
         raise FileError(f"{path} may not be read by this user; change its permissions or copy it.") from None
     except UnicodeDecodeError:
         raise FileError(f"{path} is damaged or not in UTF-8; save it as UTF-8 text.") from None
-    except (EOFError, zipfile.BadZipFile) as problem:
+    except MemoryError:
+        raise FileError(f"{path} needs more memory than is free. {IN_PIECES}") from None
+    except DAMAGED as problem:
         raise FileError(f"{path} is damaged or not what its ending says ({problem}); write it again.") from None
 
 

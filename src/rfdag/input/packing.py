@@ -2,56 +2,24 @@
 
 from __future__ import annotations
 
-import bz2
 import codecs
-import gzip
-import importlib
-import lzma
-import zipfile
-import zlib
-from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import NamedTuple
 
-from rfdag.errors import FileError, keyword, listed
+from rfdag.errors import FileError, keyword
 from rfdag.input.files import require_memory
+from rfdag.runtime.unpacking import PROBLEMS, UNPACK, opened
 
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 BYTES_AT_ONCE = 2**22
 
+MEMORY_OF_TEXT = 8.0
+"""Bytes of memory that are needed for each byte of text that is read as a whole: a cell takes at least two bytes, and a
+number eight; twice, since its parts are put together."""
+
 FALLBACK = "cp1252"
 """Encoding of text that is not UTF-8: that of Windows in Western Europe and America."""
-
-
-def _zstd(path: Path) -> IO[bytes]:
-    try:
-        arrow = importlib.import_module("pyarrow")
-    except ImportError:
-        raise ImportError(f"Unpacking {path} needs pyarrow: pip install 'rfdag[parquet]'") from None
-    unpacked: Any = arrow.CompressedInputStream(arrow.OSFile(str(path)), "zstd")
-    return unpacked  # type: ignore[no-any-return]
-
-
-def _zip(path: Path) -> IO[bytes]:
-    archive = zipfile.ZipFile(path)
-    names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX")]
-    if len(names) != 1:
-        raise FileError(f"{path} holds {listed(names) or 'no files'}; it needs one file. Unpack it, and name the file.")
-    return archive.open(names[0])
-
-
-UNPACK: dict[str, Callable[[Path], Any]] = {
-    ".gz": gzip.open,
-    ".bz2": bz2.open,
-    ".xz": lzma.open,
-    ".zst": _zstd,
-    ".zip": _zip,
-}
-"""How compressed files are opened, by their ending."""
-
-PROBLEMS = (gzip.BadGzipFile, lzma.LZMAError, zlib.error)
-"""What unpacking raises beside EOFError and OSError."""
 
 
 def kind_of(path: Path) -> str:
@@ -67,26 +35,16 @@ def kind_of(path: Path) -> str:
     return Path(path.stem).suffix.lower() or ".csv"
 
 
-def is_packed(path: Path) -> bool:
-    """Return whether a file is compressed, by its ending."""
-    return path.suffix.lower() in UNPACK
-
-
-def opened(path: Path) -> IO[bytes]:
-    """Open a file for reading its bytes, unpacked."""
-    unpacked: IO[bytes] = UNPACK[path.suffix.lower()](path) if is_packed(path) else path.open("rb")
-    return unpacked
-
-
 def all_bytes(path: Path) -> bytes:
     """Return all bytes of a file, unpacked; raise if they do not fit into memory."""
     try:
         with opened(path) as handle:
-            parts = []
+            parts, size = [], 0
             while part := handle.read(BYTES_AT_ONCE):
                 parts.append(part)
+                size += len(part)
                 # Compressed bytes do not say how many they become.
-                require_memory(path, 4.0 * BYTES_AT_ONCE)
+                require_memory(path, MEMORY_OF_TEXT * size)
     except PROBLEMS as problem:
         raise FileError(f"{path} is damaged or not what its ending says ({problem}); write it again.") from None
     return b"".join(parts)

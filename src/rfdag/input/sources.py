@@ -21,13 +21,14 @@ from rfdag.input.excel import read_excel
 from rfdag.input.files import reading
 from rfdag.input.frames import from_array, from_frame, is_frame
 from rfdag.input.gathering import gathered
-from rfdag.input.packing import is_packed, kind_of
+from rfdag.input.packing import kind_of
 from rfdag.input.pieces import File, Piece, Pieces
 from rfdag.input.several import shared_columns, together
 from rfdag.input.spooling import spooled
 from rfdag.input.table import Stream, Table
 from rfdag.input.text import read_text
 from rfdag.input.words import Words
+from rfdag.runtime.unpacking import is_packed
 
 TEXT_IN_PIECES_FROM = 2**26
 """Bytes from which a text file is read in pieces, if pyarrow is installed: 64 MB."""

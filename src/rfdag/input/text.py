@@ -19,8 +19,9 @@ from rfdag.input.columns import Account
 from rfdag.input.description import DELIMITERS, Description
 from rfdag.input.dialect import LINES_LOOKED_AT, USUAL, Dialect, best_spelling, find_dialect, rows_of
 from rfdag.input.files import reading, require_memory
-from rfdag.input.packing import UTF16, all_bytes, decoded, is_packed, kind_of
+from rfdag.input.packing import MEMORY_OF_TEXT, UTF16, all_bytes, decoded, kind_of
 from rfdag.input.table import Table
+from rfdag.runtime.unpacking import is_packed
 
 _SEP = re.compile(r"\s*\"?sep=(.)\"?\s*")
 """A first line that tells Excel the sign between cells."""
@@ -78,8 +79,7 @@ def read_text(path: Path, form: Description) -> Table:
     """Read a CSV, TSV or TXT file: one line per row, the first of which names the columns."""
     with reading(path):
         if not is_packed(path):
-            # A cell takes at least two bytes, and a number eight; twice, since its parts are put together.
-            require_memory(path, 8.0 * path.stat().st_size)
+            require_memory(path, MEMORY_OF_TEXT * path.stat().st_size)
             table = _plain_table(path, form)
             if table is not None:
                 return table

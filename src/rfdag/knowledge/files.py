@@ -10,6 +10,7 @@ from typing import Any
 from rfdag.errors import FileError, OptionError
 from rfdag.knowledge.knowledge import Knowledge
 from rfdag.knowledge.wildcards import is_wildcard
+from rfdag.runtime.json_text import parsed
 from rfdag.runtime.names import decode_name, encode_name
 
 TIERS = "addtemporal"
@@ -94,13 +95,17 @@ def to_tetrad(knowledge: Knowledge) -> str:
 
 def _from_json(text: str, path: str | Path) -> Knowledge:
     try:
-        parts = json.loads(text)
+        parts = parsed(text)
     except json.JSONDecodeError as problem:
         raise FileError(f"{path} is not JSON ({problem}).") from None
     try:
         return from_parts(parts)
     except FileError as problem:
         raise FileError(f"{path}: {problem}") from None
+    except RecursionError:
+        raise FileError(
+            f"{path} has lists within lists, too deep to be read; tiers and edges are lists of names."
+        ) from None
 
 
 def _from_tetrad(text: str, path: str | Path) -> Knowledge:

@@ -19,6 +19,7 @@ from rfdag.evidence.moments import Moments
 from rfdag.evidence.regressions import Regressions
 from rfdag.graphs.sparse import entries_at
 from rfdag.input.columns import Column
+from rfdag.input.files import require_memory
 from rfdag.methods.settings import Settings
 from rfdag.orders.exact import Proof
 from rfdag.orders.path import PathPoint
@@ -32,6 +33,8 @@ from rfdag.result.environment_storage import (
     encode_interventions,
 )
 from rfdag.result.mixed_storage import decode_mixed, encode_mixed
+from rfdag.runtime.json_text import memory_of, parsed
+from rfdag.runtime.memory import TRIFLE, available_memory
 from rfdag.runtime.names import decode_name, encode_name
 
 if TYPE_CHECKING:
@@ -41,6 +44,10 @@ FORMAT = "rfdag-result"
 VERSION = 3
 ARRAYS = ("factor", "means", "scales", "partial")
 NUMBERS = ("kind", "tolerance", "ddof", "correlated")
+TOO_LARGE = "Load it on a machine with more memory."
+"""What to do with a file whose content does not fit."""
+BYTES_PER_PAIR = 24
+"""Memory for each pair of variables in the full matrices of a result: the DAG, coefficients, partial correlations."""
 Content = TypeVar("Content")
 
 
@@ -119,8 +126,9 @@ def read_as(
         raise FileError(f"There is no file {path}; check the name and the folder.") from None
     except (OSError, UnicodeDecodeError) as problem:
         raise FileError(f"{path} could not be read ({problem}).") from None
+    require_memory(path, memory_of(text), TOO_LARGE)
     try:
-        content = json.loads(text)
+        content = parsed(text)
     except json.JSONDecodeError as problem:
         raise FileError(
             f"{path} is not JSON ({problem}); pass {what}, a file that {writer} writes. If this is one, it is "
@@ -140,7 +148,9 @@ def read_as(
             f"{path} was made with options that this rfdag does not have: {problem.message.template} Add a method, "
             "rule or estimator of your own to rfdag's table before you load its results."
         ) from None
-    except (KeyError, TypeError, IndexError, ValueError) as problem:
+    except MemoryError as problem:
+        raise FileError(f"{path} needs more memory than is free ({problem}). {TOO_LARGE}") from None
+    except (KeyError, TypeError, IndexError, ValueError, RecursionError) as problem:
         raise FileError(
             f"{path} is an incomplete result ({type(problem).__name__}: {problem}); save it again."
         ) from None
@@ -153,6 +163,7 @@ def decode(content: dict[str, Any]) -> Result:
 
     known, used = content.get("knowledge"), content.get("estimator")
     names = tuple(decode_name(name) for name in content["names"])
+    _require_room(content, len(names))
     rows, columns = np.array(content["edges"], np.int64).reshape(-1, 2).T
 
     def at_edges(values: Any) -> Any:
@@ -197,6 +208,14 @@ def decode(content: dict[str, Any]) -> Result:
         proof=Proof(**content["proof"]) if content.get("proof") else None,
         rivals=tuple(_decode_rival(rival, len(names)) for rival in content.get("rivals", ())),
     )
+
+
+def _require_room(content: dict[str, Any], p: int) -> None:
+    """Raise unless the matrices fit into memory: a few names are a small file and may be a large matrix."""
+    per_pair = (0 if content.get("sparse") else BYTES_PER_PAIR) + len(content.get("rivals", ()))
+    needed, free = float(per_pair) * p * p, available_memory()
+    if needed > max(TRIFLE, free):
+        raise MemoryError(f"{needed / 1e9:.1f} GB for matrices of {p} variables; {free / 1e9:.1f} GB are free")
 
 
 def _decode_warnings(content: dict[str, Any]) -> tuple[str, ...]:

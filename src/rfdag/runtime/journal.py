@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rfdag.errors import FileError
+from rfdag.runtime.json_text import parsed
 
 
 class Journal:
@@ -40,7 +41,7 @@ class Journal:
         # Not splitlines, which also splits at characters that may occur within an entry.
         for line in self._text.split("\n"):
             try:
-                entry = json.loads(line)
+                entry = parsed(line)
             except ValueError:
                 continue
             if isinstance(entry, dict):

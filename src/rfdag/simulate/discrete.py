@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from rfdag.errors import DataError, FileError, OptionError
 from rfdag.graphs.dag import Graph, topological_order
 from rfdag.runtime.randomness import Seed, generator_from
+from rfdag.runtime.unpacking import PROBLEMS, opened
 
 Floats = NDArray[np.float64]
 
@@ -20,6 +20,8 @@ VARIABLE = re.compile(r"variable\s+(\S+)\s*\{.*?discrete\s*\[\s*\d+\s*\]\s*\{(.*
 PROBABILITY = re.compile(r"probability\s*\(([^|)]*)(?:\|([^)]*))?\)\s*\{(.*?)\}", re.DOTALL)
 ROW = re.compile(r"(?:\(([^)]*)\)|\b(table|default)\b)([^;]*);")
 """The parents' levels, or a word that stands for all of them, and the probabilities."""
+MOST_BYTES = 2**26
+"""Size up to which files are read."""
 ROUNDING = 0.01
 """How far the probabilities of a row may be from adding up to 1; files round them."""
 
@@ -76,9 +78,14 @@ def discrete_network(path: str | Path) -> DiscreteNetwork:
     """
     path = Path(path).expanduser()
     try:
-        content = path.read_bytes()
-        text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8")
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+        with opened(path) as handle:
+            content = handle.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise DataError(
+                f"{path} holds more than {MOST_BYTES >> 20} MB; networks in BIF take a few. Pass a smaller one."
+            )
+        text = content.decode("utf-8")
+    except (OSError, EOFError, UnicodeDecodeError, *PROBLEMS) as error:
         raise FileError(f"{path} cannot be read as a network: {error}.") from None
     text = re.sub(r"//[^\n]*|/\*.*?\*/|property[^;]*;", " ", text, flags=re.DOTALL)
     levels = {name: tuple(_words(inside)) for name, inside in VARIABLE.findall(text)}
