@@ -5,10 +5,11 @@ BIN := $(VENV)/bin
 # When the package was installed, and when the tools for its development were.
 INSTALLED := $(VENV)/.installed
 TOOLS := $(VENV)/.tools
+RELEASE_TOOLS := $(VENV)/.release-tools
 JOBS ?= auto
 DATASETS := src/rfdag/datasets
 
-.PHONY: demo test lint docs format bench scaling reproduction peers clean help
+.PHONY: demo test lint docs format bench scaling reproduction peers release lowest audit clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -53,6 +54,19 @@ $(TOOLS): pyproject.toml constraints.txt
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	@touch $(INSTALLED) $(TOOLS)
+
+$(RELEASE_TOOLS): $(TOOLS)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[release]"
+	@touch $(RELEASE_TOOLS)
+
+release: $(RELEASE_TOOLS)  ## build wheel and sdist, and try each on every supported Python found (half an hour); publishes nothing
+	PYTHONPATH=benchmarks $(BIN)/python releasing/release.py $(if $(TAG),--tag $(TAG))
+
+lowest: $(TOOLS)  ## try the lowest and highest versions of every dependency (half an hour); writes docs/versions.md
+	$(BIN)/python benchmarks/soak_versions.py
+
+audit: $(RELEASE_TOOLS)  ## check the dependencies' licences, and known vulnerabilities where their service can be reached
+	$(BIN)/python releasing/audit.py
 
 scaling: $(TOOLS)  ## measure how time and memory grow (hours); writes docs/scaling.md
 	$(BIN)/python benchmarks/dense.py
