@@ -1,12 +1,14 @@
 """Results compared with frozen ones: a change that moves an answer has to say so, by freezing it again.
 
 ``python tests/test_golden.py`` writes ``golden.json``. Rounding on another machine must not decide, so the cases are
-ordinary ones, with clear margins.
+ordinary ones, with clear margins, which are checked.
 """
 
 from __future__ import annotations
 
+import functools
 import json
+import math
 import sys
 import warnings
 from pathlib import Path
@@ -19,6 +21,10 @@ import rfdag
 from rfdag import simulate
 
 FROZEN = Path(__file__).with_name("golden.json")
+LEAST_MARGIN = 1e-9
+"""Least distance of a partial correlation from its threshold: ten times that below which rounding may decide."""
+LEAST_GAIN = 1e-3
+"""Least points of BIC between an answer and the next best, and that an edge is worth."""
 TIERS = {"tiers": [list(range(6)), list(range(6, 12))], "forbidden": [[0, 1]]}
 
 
@@ -53,7 +59,38 @@ CASES = {
     "max-remove": (SPARSE, "max-remove", {}),
     "random": (SPARSE, "random", {"random_state": 3}),
 }
+PREPARED = {
+    "mixed": {"categorical": ["1", "4", "7"]},
+    "mixed, with gaps": {"categorical": ["1", "4", "7"], "missing": "em"},
+    "categories": {"categorical": [*map(str, range(8))]},
+    "categories, by multinomial BIC": {"categorical": [*map(str, range(8))], "score": "multinomial"},
+    "missing values": {"missing": "em"},
+    "missing values, pairwise": {"missing": "pairwise"},
+    "environments": {"targets": {"a": [], "b": ["1"], "c": ["2", "5"]}},
+    "environments, targets unknown": {"targets": "unknown", "observational": ["a"]},
+    "normal scores": {"correlation": "normal-scores"},
+    "curves": {"basis": 3},
+    "weights": {"weights": 0.5 + np.arange(600) % 4},
+}
+"""Options of data of other kinds, made from the rows of one model."""
 EXACT = ("soft", "rfd", "gsp", "min-degree", "min-fill", "max-remove")
+
+
+def prepared(name):
+    """Return the data of a case of another kind, and the options to learn from them."""
+    options = dict(PREPARED[name])
+    rows = rows_of(8, 600, 6, degree=3)
+    generator = np.random.default_rng(7907)
+    for column in map(int, options.get("categorical", ())):
+        rows[:, column] = np.searchsorted(np.quantile(rows[:, column], [0.3, 0.7]), rows[:, column])
+    if "missing" in options:
+        rows[generator.random(rows.shape) < 0.05] = np.nan
+    if "targets" in options:
+        labels = np.repeat(["a", "b", "c"], 200)
+        rows[labels == "b", 1] = 2 + 0.5 * generator.normal(size=200)
+        rows[np.ix_(labels == "c", [2, 5])] = [1, -2] + 0.7 * generator.normal(size=(200, 2))
+        options["environments"] = labels
+    return rows, {"names": [*map(str, range(8))], **options}
 
 
 def described(result):
@@ -67,22 +104,36 @@ def described(result):
     }
 
 
+@functools.cache
 def found(name):
     """Return what a case finds now."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rfdag.errors.NumericalWarning)
+        warnings.simplefilter("ignore", rfdag.errors.DataWarning)
         if name in CASES:
             data, method, options = CASES[name]
-            return described(rfdag.learn(rows_of(**data), method, **options))
+            return rfdag.learn(rows_of(**data), method, **options)
+        if name in PREPARED:
+            rows, options = prepared(name)
+            return rfdag.learn(rows, **options)
         kind, method = name.split(": ")
         sem = sem_of(14, 5, degree=4)
         given = {"dag": sem.dag, "precision": sem.precision()}[kind.removeprefix("sparse ")]
         given = csr_array(given) if kind.startswith("sparse") else given
-        return described(rfdag.learn(given, method, input=kind.removeprefix("sparse ")))
+        return rfdag.learn(given, method, input=kind.removeprefix("sparse "))
+
+
+def margins(result):
+    """Return by how much tests were decided, and by how many points of BIC the answer is apart from others."""
+    if result.score is None:
+        return result.trace.smallest_margin, math.inf
+    gains = [abs(edge.gain) for edge in result.edges if edge.gain is not None]
+    return math.inf, min([*gains, *(rival.cost for rival in result.rivals)], default=math.inf)
 
 
 NAMES = [
     *CASES,
+    *PREPARED,
     *(f"{kind}: {method}" for kind in ("dag", "precision") for method in EXACT),
     *(f"sparse {kind}: {method}" for kind in ("dag", "precision") for method in ("soft", "rfd", "min-degree")),
 ]
@@ -90,12 +141,19 @@ NAMES = [
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_result_is_the_frozen_one(name):
-    frozen, now = json.loads(FROZEN.read_text())[name], found(name)
+    frozen, now = json.loads(FROZEN.read_text())[name], described(found(name))
     assert now.pop("score") == pytest.approx(frozen.pop("score"), abs=1e-4)
     assert now == frozen
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_rounding_is_far_from_deciding(name):
+    margin, gain = margins(found(name))
+    assert margin > LEAST_MARGIN
+    assert gain > LEAST_GAIN
+
+
 if __name__ == "__main__":
-    lines = (f"{json.dumps(name)}: {json.dumps(found(name))}" for name in NAMES)
+    lines = (f"{json.dumps(name)}: {json.dumps(described(found(name)))}" for name in NAMES)
     FROZEN.write_text("{\n" + ",\n".join(lines) + "\n}\n")
     sys.stdout.write(f"{len(NAMES)} results are frozen in {FROZEN.name}.\n")

@@ -87,7 +87,7 @@ class DenseState(ABC):
         removal, fill = self._count_and_marginalise(position, removed, filled, len(parents))
         if self._drift > DRIFT and self._recompute is not None and self._size > 1:
             # The rounding errors of the steps so far may have added up.
-            self._take(self._recompute(self.remaining))
+            self._recover(variable)
         return Removal(variable, parents, removal, fill, tau, margin, removed, filled)
 
     def copy(self) -> Self:
@@ -123,23 +123,21 @@ class DenseState(ABC):
         else:
             self._drift += np.finfo(float).eps / least
 
-    def _take(self, fresh: Floats) -> None:
-        """Go on with a recomputed K."""
+    def _recover(self, gone: int, spoilt: int | None = None) -> None:
+        """Go on with K recomputed from the data after the removal of ``gone``; raise if that is invalid, too."""
+        if self._size == 1:
+            fresh = np.ones((1, 1))
+        elif self._recompute is not None:
+            fresh = self._recompute(self.remaining)
+        else:
+            assert spoilt is not None
+            raise LostPrecision(gone, spoilt)
+        invalid = ~(np.abs(fresh) <= 1).all(axis=0)
+        if invalid.any():
+            raise LostPrecision(gone, int(self.remaining[int(invalid.argmax())]) if spoilt is None else spoilt)
         self._write(fresh)
         self._drift = 0.0
         self._scan()
-
-    def _recover(self, gone: int, spoilt: int) -> None:
-        """Recompute K from the data after a step that made it invalid; raise if that does not help."""
-        if self._size == 1:
-            fresh = np.ones((1, 1))
-        elif self._recompute is None:
-            raise LostPrecision(gone, spoilt)
-        else:
-            fresh = self._recompute(self.remaining)
-        if not (np.abs(fresh) <= 1).all():
-            raise LostPrecision(gone, spoilt)
-        self._take(fresh)
 
     @abstractmethod
     def _zeros(self, rows: int, columns: int) -> Any:

@@ -27,8 +27,8 @@ SLACK = 1e-12
 
 @part()
 def _row_peaks(row, i, v, peaks):
-    """Store in peaks[b] the largest |K_ik| over the candidates k ≠ i of block b; return the largest."""
-    highest = 0.0
+    """Store in peaks[b] the largest |K_ik| over the candidates k ≠ i of block b; return how many K_ik are invalid."""
+    invalid = 0
     row[i // BLOCK, i % BLOCK] = 0.0
     for b in range((v + BLOCK - 1) // BLOCK):
         block = row[b]
@@ -36,10 +36,11 @@ def _row_peaks(row, i, v, peaks):
         for t in range(block.shape[0]):
             size = abs(block[t])
             peak = size if size > peak else peak
+            # NaN is not at most 1, either.
+            invalid += not size <= 1.0
         peaks[b] = peak
-        highest = peak if peak > highest else highest
     row[i // BLOCK, i % BLOCK] = 1.0
-    return highest
+    return invalid
 
 
 @part()
@@ -111,7 +112,7 @@ def marginalise(K, blocks, v, k, tau_after, margin, a, u, degrees, edges_i, edge
         for j in range(last):
             row[j] = (row[j] + a_i * a[j]) * (u_i * u[j])
         row[i] = 1.0
-        if _row_peaks(blocks[i], i, last, peaks[i]) > 1.0:
+        if _row_peaks(blocks[i], i, last, peaks[i]):
             return i, 0.0, 0, margin
         edges, margin = _row_edges(blocks[i], i, tau_after, margin, peaks[i], edges, degrees, edges_i, edges_j)
     return -1, least, edges, margin

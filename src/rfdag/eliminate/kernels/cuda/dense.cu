@@ -113,7 +113,8 @@ extern "C" __global__ void marginalise(double* K, int ld, int v, int k, const do
     __shared__ int degree;
     int i = blockIdx.x, last = v - 1, lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     int found = 0, removed = 0, filled = 0;
-    double margin = __longlong_as_double((int64)tally->margin), highest = 0.0, square = product(tau_after, tau_after);
+    double margin = __longlong_as_double((int64)tally->margin), square = product(tau_after, tau_after);
+    bool invalid = false;
     double* row = K + (int64)i * ld;
     const double* source = i == k ? K + (int64)last * ld : row;
     double moved = source[last], a_i = a[i], u_i = u[i];
@@ -135,12 +136,13 @@ extern "C" __global__ void marginalise(double* K, int ld, int v, int k, const do
         } else if (j < v) {
             row[j] = j == i ? 1.0 : 0.0;
         }
-        highest = size > highest ? size : highest;
+        // NaN is not at most 1, either.
+        invalid |= !(size <= 1.0);
         found += look(size, i, j, last, tau_after, peaks + (int64)i * (ld / BLOCK) + start / BLOCK, &margin, tally,
                       edges_i, edges_j);
     }
     margin = least_of_warp(margin);
-    highest = largest_of_warp(highest);
+    invalid = __any_sync(ALL, invalid);
     for (int step = 16; step; step >>= 1) {
         removed += __shfl_xor_sync(ALL, removed, step);
         filled += __shfl_xor_sync(ALL, filled, step);
@@ -148,7 +150,7 @@ extern "C" __global__ void marginalise(double* K, int ld, int v, int k, const do
     if (lane == 0) {
         atomicAdd(&degree, found);
         atomicMin(&tally->margin, (uint64)__double_as_longlong(margin));
-        if (highest > 1.0) atomicMin(&tally->spoilt, (uint64)i);
+        if (invalid) atomicMin(&tally->spoilt, (uint64)i);
         if (removed) atomicAdd(&tally->removed, (uint64)removed);
         if (filled) atomicAdd(&tally->filled, (uint64)filled);
     }
