@@ -93,13 +93,17 @@ class Digits:
     @property
     @exactly
     def condition(self) -> float:
-        """About that of the correlation matrix: an upper bound, too large by a factor p² at most."""
+        """That of the correlation matrix; infinite if it is singular to 100 digits."""
         try:
             found = mpmath.inverse(mpmath.matrix(self.correlation))
         except ZeroDivisionError:
             return math.inf
-        trace = mpmath.fsum(found[at, at] for at in range(self.p))
-        return float(self.p * trace) if 0 < trace < mpmath.mpf(10) ** 100 else math.inf
+        inverse = np.array([[float(found[i, j]) for j in range(self.p)] for i in range(self.p)])
+        matrix = np.array([[float(each) for each in row] for row in self.correlation])
+        if not np.isfinite(inverse).all():
+            return math.inf
+        # Of each the largest eigenvalue, which doubles are good enough for.
+        return float(np.linalg.eigvalsh(matrix)[-1] * np.linalg.eigvalsh(inverse)[-1])
 
     @exactly
     def left_by(self, parents: Iterable[int]) -> list[list[Number]]:
@@ -247,13 +251,18 @@ class Environments:
         self.usable, self.condition = whole.usable, whole.condition if whole.usable else math.inf
         scale = [root / mpmath.sqrt(self.n) for root in whole.roots] if self.usable else [mpmath.mpf(1)] * self.p
         self.count = {label: int((labels == label).sum()) for label in self.labels}
+        self.least_share = 1.0
+        """The least variance in an environment, in units of that of all rows, of those that do vary."""
         self.mean, self.within = {}, {}
         for label in self.labels:
             here = rows[labels == label]
             cross = cross_products(here)
             sums = [mpmath.fsum(exact(value) for value in column) for column in here.T]
             self.mean[label] = [total / len(here) / unit for total, unit in zip(sums, scale, strict=True)]
-            self.within[label] = [[cross[i][j] / scale[i] / scale[j] for j in range(self.p)] for i in range(self.p)]
+            within = [[cross[i][j] / scale[i] / scale[j] for j in range(self.p)] for i in range(self.p)]
+            self.within[label] = within
+            shares = [float(within[at][at]) / len(here) for at in range(self.p)]
+            self.least_share = min(self.least_share, *(share for share in shares if share > 0))
 
     def common(self, labels: Sequence[str], *, centred: bool) -> tuple[int, list[list[Number]]]:
         """Return how many rows some environments have, and their scatter about common means or those of each."""
@@ -278,11 +287,12 @@ class Environments:
             n, within = self.count[label], self.within[label]
             weights = [(y, mpmath.mpf(1)), *((x, -slope) for x, slope in zip(parents, slopes, strict=True))]
             by_slopes = mpmath.fsum(a * b * within[i][j] for i, a in weights for j, b in weights)
-            costs = [within[y][y], by_slopes]
-            of_costs = [n * mpmath.log(cost / n) + 2 * self.unit for cost in costs]
+            # What is held fixed counts as varying that little.
+            costs = [cost / n if cost else exact(1e-12) for cost in (within[y][y], by_slopes)]
+            of_costs = [n * mpmath.log(cost) + 2 * self.unit for cost in costs]
             if m and n > 2 * m + 4:
                 own, _ = _regressed(within, y, parents)
-                of_costs.append(n * mpmath.log(own / n) + (2 + m) * self.unit)
+                of_costs.append(n * mpmath.log(own / n if own > 0 else exact(1e-12)) + (2 + m) * self.unit)
             total += min(of_costs)
         return total
 
@@ -302,11 +312,14 @@ def _regressed(scatter: list[list[Number]], y: int, parents: tuple[int, ...]) ->
 
 
 @exactly
-def likeliest(rows: NDArray[Any], mean: NDArray[Any], covariance: NDArray[Any], steps: int) -> list[list[Number]]:
+def likeliest(
+    rows: NDArray[Any], means: NDArray[Any], correlation: NDArray[Any], scales: NDArray[Any], steps: int
+) -> list[list[Number]]:
     """Return the covariance after more steps of EM on rows with gaps, begun from what was found."""
     n, p = rows.shape
-    mu = [exact(value) for value in mean]
-    sigma = symmetric(np.asarray(covariance))
+    mu, units = [exact(value) for value in means], [exact(value) for value in scales]
+    sigma = symmetric(correlation)
+    sigma = [[sigma[i][j] * units[i] * units[j] for j in range(p)] for i in range(p)]
     patterns: dict[tuple[int, ...], list[list[Number]]] = {}
     for row in rows:
         known = tuple(np.flatnonzero(np.isfinite(row)).tolist())
@@ -338,8 +351,11 @@ def likeliest(rows: NDArray[Any], mean: NDArray[Any], covariance: NDArray[Any], 
 def _slopes(sigma: list[list[Number]], y: int, known: tuple[int, ...]) -> list[Number]:
     if not known:
         return []
-    matrix = mpmath.matrix([[sigma[i][j] for j in known] for i in known])
-    return list(mpmath.lu_solve(matrix, mpmath.matrix([sigma[i][y] for i in known])))
+    block, roots = unit([[sigma[i][j] for j in known] for i in known])
+    found = mpmath.lu_solve(
+        mpmath.matrix(block), mpmath.matrix([sigma[i][y] / roots[at] for at, i in enumerate(known)])
+    )
+    return [slope / root for slope, root in zip(found, roots, strict=True)]
 
 
 @exactly

@@ -118,6 +118,10 @@ def few_rows(seed: int) -> Iterator[Strained]:
     yield Strained("fewer rows than columns: large means", plain + 1e9)
     for power in (2, 4, 6, 8, 12, 15):
         yield Strained(f"fewer rows than columns: near copy 1e-{power}", near_copy(plain, power, generator))
+    # An average of sparse models stands for the sample here.
+    more = model(5, 6, seed)
+    for power in (2, 4, 6, 8, 12, 15):
+        yield Strained(f"hardly more rows than columns: near copy 1e-{power}", near_copy(more, power, generator))
 
 
 def weighted(seed: int) -> Iterator[Strained]:

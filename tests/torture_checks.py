@@ -34,8 +34,8 @@ from torture import Strained
 
 ANSWERED, WARNED, REFUSED, WRONG = "answered", "warned", "refused", "silent wrong"
 
-DOUBTFUL = 1e-3
-"""Points of BIC by which rounding may move a score before there must be a warning."""
+MOST = 0.1
+"""Points of BIC by which a score may be off without a warning; an edge costs more than 50 times as much."""
 
 
 class Verdict(NamedTuple):
@@ -59,7 +59,7 @@ class Verdict(NamedTuple):
 
 def slack(condition: float, rows: int) -> float:
     """Return by how much a score may be off: by rounding of correlations, which their least eigenvalue magnifies."""
-    return rows * (1e-13 + 2e-16 * condition)
+    return min(rows * (1e-13 + 2e-16 * condition), MOST)
 
 
 def judged(case: Strained) -> Verdict:
@@ -82,13 +82,13 @@ def judged(case: Strained) -> Verdict:
     if isinstance(found, errors.RfdagError):
         return Verdict(REFUSED, reason=f"{type(found).__name__}: {found}")
     assert read
-    numbers = [found.score, found.residual_variances, found.coefficients]
-    if case.kind not in ("categories", "counts") and any(
-        not np.isfinite(each.toarray() if issparse(each) else np.asarray(each, float)).all()
-        for each in numbers
-        if each is not None
-    ):
-        return Verdict(WRONG, reason="not finite")
+    numbers = [
+        found.score,
+        *(() if case.kind in ("categories", "counts") else (found.residual_variances, found.coefficients)),
+    ]
+    known = [each.toarray() if issparse(each) else np.asarray(each, float) for each in numbers if each is not None]
+    if not all(np.isfinite(each).all() for each in known) and not told(found):
+        return Verdict(WRONG, reason="not finite, and no warning")
     return CHECKS[case.kind](case, found)
 
 
@@ -97,16 +97,17 @@ def told(found: Any) -> bool:
     return any(category_of(each) is errors.NumericalWarning for each in found.warnings)
 
 
-def compared(found: Any, expected: float, least: float | None, allowed: float, warned: bool) -> Verdict:
+def compared(found: Any, expected: float, least: float | None, allowed: float) -> Verdict:
     """Return a verdict on a score, given that of 50 digits, the least of all DAGs, and by how much it may be off."""
     off = abs(found.score - expected)
-    if allowed >= DOUBTFUL:
-        return Verdict(WARNED, off) if warned else Verdict(WRONG, off, f"may be off by {allowed:.0e}, and no warning")
+    behind = 0.0 if least is None else expected - least
+    if off <= allowed and behind <= allowed:
+        return Verdict(ANSWERED, max(off, behind))
+    if told(found):
+        return Verdict(WARNED, off)
     if not off <= allowed:
         return Verdict(WRONG, off, f"score {found.score!r}, not {expected!r}")
-    if least is not None and expected > least + allowed:
-        return Verdict(WRONG, expected - least, f"the best score is {least!r}, not {expected!r}")
-    return Verdict(ANSWERED, off)
+    return Verdict(WRONG, behind, f"the best score is {least!r}, not {expected!r}")
 
 
 def price_of(found: Any) -> float:
@@ -132,39 +133,30 @@ def matrix(case: Strained, found: Any) -> Verdict:
 
 def single_columns(case: Strained, found: Any, digits: Digits) -> Verdict:
     """Judge what was learnt from variables of one column each."""
-    wide = digits.n <= digits.p
-    # No inverse is needed where rows are fewer than columns: families are small.
-    condition = _of_families(found, digits) if wide else digits.condition
-    allowed = slack(condition, digits.n)
     if found.score is None:
-        return by_tests(found, digits, FisherZ(digits.n, found.method.alpha), condition)
-    if allowed >= DOUBTFUL:
-        return compared(found, math.nan, None, allowed, told(found))
+        return by_tests(found, digits, FisherZ(digits.n, found.method.alpha))
+    # With fewer rows than columns correlations have no inverse, and need none: families are small.
+    wide = digits.n <= digits.p
+    allowed = slack(1e6 if wide else digits.condition, digits.n)
     price = price_of(found)
     searched = case.options.get("method", "soft") in ("soft", "sp") and case.options.get("refine", True)
-    least = digits.least(price) if searched and not wide else None
-    verdict = compared(found, digits.score(found.dag, price), least, allowed, told(found))
+    try:
+        expected = digits.score(found.dag, price)
+        least = digits.least(price) if searched and not wide else None
+    except ZeroDivisionError:
+        return Verdict(WARNED) if told(found) else Verdict(WRONG, reason="exactly dependent, and no warning")
+    verdict = compared(found, expected, least, allowed)
     if verdict.outcome != ANSWERED:
         return verdict
     for y in range(digits.p):
         parents = np.flatnonzero(found.dag[:, y])
-        expected = np.array(digits.slopes(y, tuple(parents.tolist())))
+        slopes = np.array(digits.slopes(y, tuple(parents.tolist())))
         coefficients = found.coefficients[parents, y]
-        # Numbers too small or too large for a double lose their digits.
-        usual = (np.abs(expected) > 1e-290) & (np.abs(expected) < 1e300)
-        if not np.allclose(coefficients[usual], expected[usual], rtol=max(allowed, 1e-9), atol=0):
-            return Verdict(WRONG, verdict.deviation, f"coefficients {coefficients}, not {expected}")
+        if not np.allclose(coefficients, slopes, rtol=max(allowed, 1e-9), atol=0):
+            if told(found):
+                return Verdict(WARNED, verdict.deviation)
+            return Verdict(WRONG, verdict.deviation, f"coefficients {coefficients}, not {slopes}")
     return verdict
-
-
-def _of_families(found: Any, digits: Digits) -> float:
-    """Return the largest condition of a variable and its parents."""
-    conditions = [1.0]
-    for y in range(digits.p):
-        family = [*np.flatnonzero(found.dag[:, y]).tolist(), y]
-        block = [[digits.correlation[i][j] for j in family] for i in family]
-        conditions.append(Digits(block).condition)
-    return max(conditions)
 
 
 class FisherZ(NamedTuple):
@@ -178,40 +170,36 @@ class FisherZ(NamedTuple):
         return math.tanh(-float(ndtri(self.alpha / 2)) / math.sqrt(self.n - size - 1))
 
 
-def by_tests(found: Any, digits: Digits, threshold: Any, condition: float) -> Verdict:
+def by_tests(found: Any, digits: Digits, threshold: Any) -> Verdict:
     """Judge the edges that tests have chosen: i → y if they depend on each other given what else precedes y."""
-    if not condition < 1e26:
-        return Verdict(WARNED) if told(found) else Verdict(WRONG, reason=f"condition {condition:.0e}, and no warning")
-    allowed = max(1e-10, 1e-14 * math.sqrt(condition))
     dag = found.dag.toarray() if issparse(found.dag) else found.dag
     order = found.causal_order.tolist()
-    nearest = math.inf
     for place, y in enumerate(order):
         before = order[:place]
-        if place:
-            tau = threshold(place + 1)
         for i in before:
-            size = abs(digits.partial(i, y, [x for x in before if x != i]))
-            nearest = min(nearest, abs(size - tau))
-            if abs(size - tau) > allowed and bool(dag[i, y]) != (size > tau):
-                what = "is" if dag[i, y] else "is no"
-                return Verdict(WRONG, abs(size - tau), f"{i} → {y} {what} edge at {size!r}, threshold {tau!r}")
-    if allowed >= DOUBTFUL:
-        return Verdict(WARNED) if told(found) else Verdict(WRONG, reason=f"condition {condition:.0e}, and no warning")
+            try:
+                size = abs(digits.partial(i, y, [x for x in before if x != i]))
+            except ZeroDivisionError:
+                return Verdict(WARNED) if told(found) else Verdict(WRONG, reason="exactly dependent, and no warning")
+            tau = threshold(place + 1)
+            if abs(size - tau) > NEAR and bool(dag[i, y]) != (size > tau):
+                what = "an edge" if dag[i, y] else "no edge"
+                why = f"{i} → {y} is {what} at {size!r}, threshold {tau!r}"
+                return Verdict(WARNED if told(found) else WRONG, abs(size - tau), why)
     return Verdict(ANSWERED)
 
 
+NEAR = 1e-9
+"""Distance of a partial correlation from its threshold up to which rounding may decide."""
+
+
 def exact_matrix(case: Strained, found: Any) -> Verdict:
-    """Judge what was learnt from a precision matrix whose zeros are exact, dense or sparse."""
+    """Judge what was learnt from a precision matrix, dense or sparse, whose zeros are exact if it has no rows."""
     given = case.rows.toarray() if issparse(case.rows) else case.rows
     digits = Digits(inverse(symmetric(given)))
-    alpha = getattr(found.method, "alpha", 0.0)
-    threshold = (lambda size: 1e-8) if found.n_samples is None else FisherZ(found.n_samples, alpha)
-    condition = digits.condition
-    # Elimination in doubles loses as many digits as the covariance has.
-    if 2e-16 * condition > 1e-8 and found.n_samples is None:
-        return Verdict(WARNED) if told(found) else Verdict(WRONG, reason=f"condition {condition:.0e}, and no warning")
-    return by_tests(found, digits, threshold, condition)
+    if found.n_samples is None:
+        return by_tests(found, digits, lambda size: 1e-8)
+    return by_tests(found, digits, FisherZ(found.n_samples, found.method.alpha))
 
 
 def graph(case: Strained, found: Any) -> Verdict:
@@ -237,14 +225,9 @@ def about_overlap(found: Any) -> bool:
 def categories(case: Strained, found: Any) -> Verdict:
     """Judge what was learnt from categories beside numbers."""
     reference = Categories(np.asarray(case.rows, float), case.options["categorical"])
-    if found.score is None or not reference.usable:
-        return Verdict(WRONG, reason="no score, or of constants")
     if about_overlap(found):
         return Verdict(WARNED)
-    allowed = slack(reference.condition, reference.n)
-    if allowed >= DOUBTFUL:
-        return compared(found, math.nan, None, allowed, told(found))
-    return compared(found, score_of(found.dag, reference.local), None, allowed, told(found))
+    return compared(found, score_of(found.dag, reference.local), None, slack(reference.condition, reference.n))
 
 
 def counts(case: Strained, found: Any) -> Verdict:
@@ -258,7 +241,7 @@ def counts(case: Strained, found: Any) -> Verdict:
         )
 
     expected, allowed = score_of(found.dag, local), slack(1.0, len(case.rows)) * 100
-    return compared(found, expected, least_of(len(groups), local, len(groups)), allowed, warned=False)
+    return compared(found, expected, least_of(len(groups), local, len(groups)), allowed)
 
 
 def _codes(column: Any) -> Any:
@@ -286,39 +269,32 @@ def environments(case: Strained, found: Any) -> Verdict:
     """Judge what was learnt from several environments."""
     targets = {label: [found.names.index(at) for at in each] for label, each in case.options["targets"].items()}
     reference = Environments(np.asarray(case.rows, float), case.options["environments"], targets, found.penalty)
-    centred = found.interventions.intercepts == "environment"
-    allowed = slack(reference.condition, reference.n)
-    if allowed >= DOUBTFUL:
-        return compared(found, math.nan, None, allowed, told(found))
-    try:
-        expected = reference.score(found.dag, centred=centred)
-    except ValueError:
-        # The logarithm of 0: a target that is held fixed, which is said, has a floor.
-        flat = any("vary" in each for each in found.warnings) or case.name.endswith("held fixed")
-        return Verdict(WARNED) if flat else Verdict(WRONG, reason="a variance of 0, and no warning")
-    return compared(found, expected, None, allowed, told(found))
+    expected = reference.score(found.dag, centred=found.interventions.intercepts == "environment")
+    # Variances are those of one environment, compared with those of all rows.
+    return compared(found, expected, None, slack(reference.condition / reference.least_share, reference.n))
 
 
 def gaps(case: Strained, found: Any) -> Verdict:
     """Judge what was learnt from rows with gaps: the score by the correlations found, and these by the rows."""
-    repaired = any("repaired" in each or "nearest" in each for each in found.warnings)
-    moments = found.moments
+    moments, price = found.moments, price_of(found)
     digits = Digits(symmetric(moments.correlation), found.n_samples)
     allowed = slack(digits.condition, digits.n)
-    if allowed >= DOUBTFUL:
-        return compared(found, math.nan, None, allowed, told(found))
-    price = price_of(found)
-    verdict = compared(found, digits.score(found.dag, price), digits.least(price), allowed, told(found))
-    if verdict.outcome != ANSWERED or repaired:
-        return verdict if verdict.outcome != ANSWERED else Verdict(WARNED)
+    verdict = compared(found, digits.score(found.dag, price), digits.least(price), allowed)
+    if verdict.outcome != ANSWERED:
+        return verdict
+    if any("nearest correlation matrix" in each for each in found.warnings):
+        return Verdict(WARNED)
+    rows = np.asarray(case.rows, float)
     if case.options["missing"] == "pairwise":
-        right, bound = Digits(pairwise(case.rows), found.n_samples), allowed
+        right = Digits(pairwise(rows), found.n_samples)
     else:
-        covariance = moments.correlation * np.outer(moments.scales, moments.scales)
-        right = Digits(likeliest(np.asarray(case.rows, float), moments.means, covariance, EM_STEPS), found.n_samples)
-        bound = EM_ALLOWED
+        right, allowed = (
+            Digits(likeliest(rows, moments.means, moments.correlation, moments.scales, EM_STEPS)),
+            EM_ALLOWED,
+        )
+    right.n = found.n_samples
     off = abs(right.score(found.dag, price) - found.score)
-    if off <= bound:
+    if off <= allowed:
         return Verdict(ANSWERED, off)
     return Verdict(WARNED, off) if told(found) else Verdict(WRONG, off, f"the rows say {off:.3g} else")
 
@@ -326,8 +302,8 @@ def gaps(case: Strained, found: Any) -> Verdict:
 EM_STEPS = 20
 """Steps of EM that are taken after those that rfdag has taken."""
 
-EM_ALLOWED = 0.5
-"""Points of BIC that they may change: EM ends where it changes correlations by less than 1e-5."""
+EM_ALLOWED = 0.1
+"""Points of BIC that they may change: EM ends where it changes next to nothing."""
 
 
 CHECKS = {

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import DataError, DataMessage, OptionError, as_column, as_columns, keyword, listed
+from rfdag.errors import DataError, DataMessage, Message, OptionError, as_column, as_columns, keyword, listed
 from rfdag.evidence.environments import EnvironmentMoments, without_environments
 from rfdag.evidence.evidence import Evidence
+from rfdag.evidence.matrices import about_floor, about_scores
 from rfdag.evidence.moments import Moments
+from rfdag.evidence.spread import about_range
 from rfdag.evidence.summary import Summary
 from rfdag.input.environments import Design
 from rfdag.input.filtered import Filtered
@@ -31,6 +33,9 @@ LEAST_ROWS_UNKNOWN = 5
 
 FLAT = 1e-10
 """Standard deviation in an environment, in units of that of all rows, below which a variable does not vary there."""
+
+UNEVEN = 1e-5
+"""The same below which rounding shows: variances are compared with those of all rows."""
 
 
 def environment_moments(values: NDArray[np.floating], codes: Integers, plain: Moments, design: Design) -> Evidence:
@@ -71,7 +76,8 @@ def environment_moments(values: NDArray[np.floating], codes: Integers, plain: Mo
         columns=plain.columns,
     )
     deviations = np.array([np.sqrt((block**2).mean(axis=0)) for block in blocks])
-    return checked(found, deviations)
+    each = (values[codes == e] for e in range(len(blocks)))
+    return checked(found, deviations, np.array([(some == some[:1]).all(axis=0) for some in each]))
 
 
 def environments_of_stream(
@@ -106,7 +112,7 @@ def environments_of_stream(
         columns=plain.columns,
     )
     deviations = np.sqrt(np.diagonal(scatters, axis1=1, axis2=2) / np.maximum(rows, 1)[:, None])
-    return checked(found, deviations)
+    return checked(found, deviations, np.array([part.lowest >= part.highest for part in each]))
 
 
 def _summaries(block: Floats) -> dict[int, Summary]:
@@ -159,8 +165,11 @@ def about_single(design: Design) -> tuple[str, ...]:
     )
 
 
-def checked(evidence: EnvironmentMoments, deviations: Floats) -> EnvironmentMoments:
-    """Return evidence with what the user should know of it; raise for environments that nothing can be learnt from."""
+def checked(evidence: EnvironmentMoments, deviations: Floats, constant: NDArray[np.bool_]) -> EnvironmentMoments:
+    """Return evidence with what the user should know of it; raise for environments that nothing can be learnt from.
+
+    ``deviations`` are those of each environment, in units of that of all rows; ``constant`` tells where there are none.
+    """
     least = LEAST_ROWS_UNKNOWN if evidence.unknown else LEAST_ROWS
     short = [
         f"{label!r} has {count}" for label, count in zip(evidence.labels, evidence.rows, strict=True) if count < least
@@ -171,7 +180,14 @@ def checked(evidence: EnvironmentMoments, deviations: Floats) -> EnvironmentMome
             "them under the label of an environment in which the same was done."
         )
     _refuse_same_rows(evidence)
-    notes = [*_about_flat(evidence, deviations), *_about_no_observations(evidence)]
+    condition = _condition(evidence)
+    notes = [
+        *_about_flat(evidence, deviations),
+        *_about_uneven(evidence, deviations, constant),
+        *(about_scores(condition, evidence.n_samples) or about_floor(condition)),
+        *about_range(evidence.names, evidence.scale),
+        *_about_no_observations(evidence),
+    ]
     return replace(evidence, notes=(*notes, *evidence.notes))
 
 
@@ -207,6 +223,34 @@ def _about_flat(evidence: EnvironmentMoments, deviations: Floats) -> list[str]:
             )
             found.append(DataMessage(f"{as_columns(names)} {verb} in environment {label!r}: {cure}."))
     return found
+
+
+def _about_uneven(evidence: EnvironmentMoments, deviations: Floats, constant: NDArray[np.bool_]) -> list[str]:
+    """Return which variables vary in an environment by next to nothing of what they vary by in all rows."""
+    found: list[str] = []
+    for e, label in enumerate(evidence.labels):
+        little = np.flatnonzero(~constant[e] & (deviations[e] < UNEVEN)).tolist()
+        if little:
+            found.append(
+                Message(
+                    f"In environment {label!r} {as_columns([evidence.names[at] for at in little])} "
+                    f"{'varies' if len(little) == 1 else 'vary'} by {deviations[e][little].min():.0e} of the standard "
+                    "deviation of all rows: rounding may decide what happens there. Does every environment use the "
+                    "same units?"
+                )
+            )
+    return found
+
+
+def _condition(evidence: EnvironmentMoments) -> float:
+    """Return the condition of a factor of the rows, about common means or about those of the environments."""
+    within = evidence.total_within
+    scales = np.sqrt(np.diag(within))
+    plain = 1.0 if evidence.plain is None else evidence.plain.condition()
+    if not (scales > 0).all() or not plain < np.inf:
+        return 1.0
+    values = np.linalg.eigvalsh(within / scales / scales[:, None])
+    return max(plain, float(np.sqrt(values[-1] / max(values[0], 1e-20))))
 
 
 def _about_no_observations(evidence: EnvironmentMoments) -> list[str]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
 
 from rfdag.evidence.kernels.em import fill_rows
 from rfdag.runtime.threads import one_blas_thread
@@ -23,10 +23,14 @@ MOST_STEPS = 1000
 """Steps after which the estimate is taken as it is, and a remark says so."""
 
 SETTLED = 1e-5
-"""Change of a correlation from step to step, relative to 1, at which the estimate counts as settled."""
+"""Change of the estimate from step to step at which it counts as settled: relative to the variance in every direction,
+so that a difference of two columns that hardly differ is as well estimated as the columns are."""
 
 RIDGE = 1e-8
-"""Share of its variance that is added to a column before the covariance is inverted: categories may be aliased."""
+"""Share of its variance that is added to a column before a singular covariance is inverted: levels may be aliased."""
+
+SINGULAR = 1e-12
+"""Share of the variance of a column that others leave below which the covariance counts as singular."""
 
 
 class Estimate(NamedTuple):
@@ -40,12 +44,15 @@ class Estimate(NamedTuple):
         That of the known values after every step.
     settled
         Whether the last step changed next to nothing.
+    ridged
+        Whether the covariance was singular, up to rounding.
     """
 
     mean: Floats
     covariance: Floats
     log_likelihoods: tuple[float, ...]
     settled: bool
+    ridged: bool = False
 
 
 def em_moments(
@@ -96,13 +103,15 @@ def em_moments(
     mean, covariance = np.zeros(columns), np.eye(columns)
     # A start from what pairs of columns show saves the first steps.
     found: list[float] = []
-    change, first = math.inf, 1.0
+    change, first, ridged = math.inf, 1.0, False
     with one_blas_thread():
         for step in range(MOST_STEPS):
             check()
-            ridged = covariance + RIDGE * np.diag(np.diag(covariance))
-            factor = cho_factor(ridged, lower=True)
-            precision = np.ascontiguousarray(cho_solve(factor, np.eye(columns)))
+            lower = None if ridged else _factored(covariance)
+            if lower is None:
+                ridged = True
+                lower = cholesky(covariance + RIDGE * np.diag(np.diag(covariance)), lower=True)
+            precision = np.ascontiguousarray(cho_solve((lower, True), np.eye(columns)))
             logs = fill_rows(rows, patterns, precision, mean, filled, spread, row_counts)
             weighed = filled * row_counts[:, None]
             shift = (weighed.sum(axis=0) + sums - counts[whole].sum() * mean) / total
@@ -112,12 +121,11 @@ def em_moments(
             )
             about = filled.T @ weighed + of_whole
             quadratic = float((precision * about).sum())
-            log_det = 2 * float(np.log(np.diag(factor[0])).sum())
+            log_det = 2 * float(np.log(np.diag(lower)).sum())
             observed = counts @ known.sum(axis=1)
             found.append(-0.5 * (observed * math.log(2 * math.pi) + total * log_det + logs + quadratic))
             following = (about + spread) / total - np.outer(shift, shift)
-            change = float(np.abs(following - covariance).max() / max(np.diag(following).max(), 1e-300))
-            change = max(change, float(np.abs(shift).max()))
+            change = _change(lower, following - covariance, shift)
             mean, covariance = mean + shift, (following + following.T) / 2
             first = change if step == 0 else first
             report(
@@ -126,8 +134,28 @@ def em_moments(
             if change < SETTLED or not len(rows):
                 break
     return Estimate(
-        mean * scales + means, covariance * scales * scales[:, None], tuple(found), change < SETTLED or not len(rows)
+        mean * scales + means,
+        covariance * scales * scales[:, None],
+        tuple(found),
+        change < SETTLED or not len(rows),
+        ridged,
     )
+
+
+def _factored(covariance: Floats) -> Floats | None:
+    """Return L with L Lᵀ the covariance; None if it is singular, up to rounding."""
+    try:
+        lower = np.asarray(cholesky(covariance, lower=True))
+    except LinAlgError:
+        return None
+    return lower if (np.diag(lower) ** 2 > SINGULAR * np.diag(covariance)).all() else None
+
+
+def _change(lower: Floats, of_covariance: Floats, of_mean: Floats) -> float:
+    """Return the largest change of a covariance L Lᵀ and of the means, in units in which that is the identity."""
+    half = solve_triangular(lower, of_covariance, lower=True)
+    whole = solve_triangular(lower, half.T, lower=True)
+    return float(max(np.abs(whole).max(), np.abs(solve_triangular(lower, of_mean, lower=True)).max()))
 
 
 def _by_pattern(rows: Floats, counts: Floats) -> tuple[Floats, Floats, Integers]:

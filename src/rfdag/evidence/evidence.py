@@ -92,8 +92,8 @@ class Evidence(ABC):
     def independence(self, alpha: float) -> Independence:
         """Return the answers to questions of conditional independence; at level ``alpha`` where there is noise."""
 
-    def warnings(self) -> tuple[str, ...]:
-        """Return what may be wrong with the numbers, in words."""
+    def warnings(self, *, scored: bool = False) -> tuple[str, ...]:
+        """Return what may be wrong with the numbers, in words; ``scored`` tells that parents were chosen by BIC."""
         return ()
 
     def awkward(self) -> tuple[Group, ...]:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky
 
-from rfdag.errors import DataError, DataMessage, OptionError, as_column, keyword
+from rfdag.errors import DataError, DataMessage, Message, OptionError, as_column, keyword
 from rfdag.evidence.em import em_moments, pairwise_count
 from rfdag.evidence.matrices import SINGULAR, condition_of, dependence
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.nearest import floor_for, repaired
 from rfdag.evidence.profile import Kinds, Profile, profile_of
 from rfdag.evidence.ranks import normal_scores, shares_below
-from rfdag.evidence.spread import check_spread
+from rfdag.evidence.spread import check_spread, origins_and_units, range_of, shifted
 from rfdag.input.columns import Column
 from rfdag.wording import counted
 
@@ -26,6 +26,11 @@ Bridging = Literal["em", "pairwise"]
 
 NAMED = 5
 """Columns whose missing values a warning counts."""
+
+TOO_SIMILAR = Message(
+    "Some columns are nearly linear combinations of others, too nearly for the missing values to be estimated well: "
+    "variances given these others, and the BIC, are off. Drop or combine the most similar columns."
+)
 
 LEAST_PAIRS = 10
 """Rows that every pair of columns must have in common for a correlation."""
@@ -38,7 +43,7 @@ class Bridged:
     Attributes
     ----------
     mean, covariance
-        The estimates, in the units of the columns.
+        The estimates, in the units of the columns as they were bridged.
     worth
         How many rows they count for: the mean number of rows that a pair of columns has.
     notes
@@ -49,6 +54,14 @@ class Bridged:
     covariance: Floats
     worth: int
     notes: tuple[str, ...]
+    units: Floats | float = 1.0
+    """What the columns had been divided by."""
+    origins: Floats | float = 0.0
+    """What had been subtracted from them before."""
+
+    def in_units(self, units: Floats, origins: Floats | None = None) -> Bridged:
+        """Return the same, with what the columns had been divided by, and what had been subtracted from them before."""
+        return replace(self, units=units, origins=0.0 if origins is None else origins)
 
 
 def bridged(
@@ -69,6 +82,9 @@ def bridged(
     if way == "em":
         found = em_moments(columns, weights, check, report)
         notes = () if found.settled else (_unsettled(len(found.log_likelihoods)),)
+        # Levels and powers of one variable may determine each other.
+        if found.ridged and len(set(names)) == len(names):
+            notes += (TOO_SIMILAR,)
         return Bridged(found.mean, found.covariance, worth, notes)
     mean, covariance = pairwise_moments(columns, known, weights)
     scales = np.sqrt(np.diag(covariance))
@@ -128,11 +144,13 @@ def moments_with_gaps(
             f"{keyword('missing', 'drop')}, or {keyword('correlation', 'normal-scores')}, which does with gaps."
         )
     values = np.asarray(values, np.float64)
-    check_spread(names, np.nanmin(values, axis=0), np.nanmax(values, axis=0), np.nanstd(values, axis=0))
-    columns = scores_of_known(values) if correlation == "normal-scores" else values
-    found = bridged(columns, names, way, weights, check, report)
-    seen = profile_of(filled_from_others(values), names, kinds)
-    return moments_of(found, names, correlation, np.isnan(values).sum(axis=0).tolist(), len(values), way, seen)
+    seen = range_of(values)
+    check_spread(names, seen.lowest, seen.highest, seen.deviations)
+    origins, units = origins_and_units(seen.lowest, seen.highest)
+    columns = scores_of_known(values) if correlation == "normal-scores" else shifted(values, origins) / units
+    found = bridged(columns, names, way, weights, check, report).in_units(units, origins)
+    profile = profile_of(filled_from_others(values), names, kinds)
+    return moments_of(found, names, correlation, np.isnan(values).sum(axis=0).tolist(), len(values), way, profile)
 
 
 def moments_of(
@@ -160,8 +178,8 @@ def moments_of(
         names,
         found.worth,
         factor,
-        np.zeros(p) if by_ranks else found.mean,
-        np.ones(p) if by_ranks else scales,
+        np.zeros(p) if by_ranks else found.origins + found.mean * found.units,
+        np.ones(p) if by_ranks else scales * found.units,
         ddof=0,
         correlated=correlation,
         notes=(about_gaps(names, missing, rows, way, found.worth), *seen.notes, *found.notes),

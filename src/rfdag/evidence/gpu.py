@@ -22,7 +22,7 @@ from rfdag.evidence.moments import Floats, Moments
 from rfdag.evidence.oracle import Oracle
 from rfdag.evidence.profile import Look, Profile, Spread
 from rfdag.evidence.row_factor import RowFactor
-from rfdag.evidence.spread import check_spread, is_narrow
+from rfdag.evidence.spread import check_spread, is_narrow, powers_of_two
 from rfdag.evidence.summary import SURELY_ROUND, Summary
 from rfdag.runtime.device import SPARE, cupy, free_memory, on_host, require_memory
 
@@ -231,7 +231,7 @@ class _Rows:
         narrow = is_narrow(self.lowest, self.highest, cp) & (self.lowest != self.highest)
         self.origins = cp.where(narrow, self.lowest, 0.0)
         sizes = cp.maximum(cp.abs(self.lowest - self.origins), cp.abs(self.highest - self.origins))
-        self.units = cp.where(self.lowest == self.highest, 1.0, sizes)
+        self.units = powers_of_two(cp.where(self.lowest == self.highest, 1.0, sizes), cp)
         self.means = sum(map(self._sums, self)) / self.size
         if self._kept is not None:
             self._kept = [self._centred(piece) for piece in self._kept]

@@ -99,11 +99,35 @@ class SampleIndependence(_PartialCorrelations):
         return lower if kernels.decompose(self._correlation, chosen, LEAST_VARIANCE, lower) else None
 
 
-class ExactIndependence(_PartialCorrelations):
-    """Partial correlations of exact moments, compared with a bound on rounding errors.
+class FactoredIndependence(_PartialCorrelations):
+    """Partial correlations above a threshold, from the factor of the correlation matrix.
 
-    Each family is decomposed from the factor of the correlation matrix: from the matrix itself, rounding errors would
-    exceed the bound for dense graphs of fifty variables.
+    Each family is decomposed from the factor: the matrix itself has the square of its condition.
+
+    Parameters
+    ----------
+    factor
+        Matrix F with FᵀF the correlation matrix, as `Moments` holds it.
+    threshold
+        Which partial correlations count as dependence, given the number of variables.
+    """
+
+    def __init__(self, factor: ArrayLike, threshold: Threshold) -> None:
+        super().__init__(threshold)
+        self._factor = np.asarray(factor, dtype=np.float64)
+        self._most = threshold.n_samples - 2 if isinstance(threshold, FisherZ) else self._factor.shape[1]
+
+    def _triangle(self, chosen: Integers) -> Floats | None:
+        if len(chosen) > self._most:
+            return None
+        upper: Floats = np.asarray(np.linalg.qr(self._factor[:, chosen], mode="r"))
+        if len(upper) < len(chosen) or np.abs(np.diag(upper)).min() < LEAST_VARIANCE:
+            return None
+        return np.ascontiguousarray(upper.T)
+
+
+class ExactIndependence(FactoredIndependence):
+    """Partial correlations of exact moments, compared with a bound on rounding errors.
 
     Parameters
     ----------
@@ -122,14 +146,7 @@ class ExactIndependence(_PartialCorrelations):
     exact = True
 
     def __init__(self, factor: ArrayLike, tolerance: float = 1e-8) -> None:
-        super().__init__(Tolerance(tolerance))
-        self._factor = np.asarray(factor, dtype=np.float64)
-
-    def _triangle(self, chosen: Integers) -> Floats | None:
-        upper: Floats = np.asarray(np.linalg.qr(self._factor[:, chosen], mode="r"))
-        if len(upper) < len(chosen) or np.abs(np.diag(upper)).min() < LEAST_VARIANCE:
-            return None
-        return np.ascontiguousarray(upper.T)
+        super().__init__(factor, Tolerance(tolerance))
 
 
 class GraphIndependence(Independence):

@@ -26,6 +26,15 @@ rows and 9 % at 9, 19 % of those of 5 columns at 7 rows and 11 % at 9; at 13 row
 DOUBTFUL = 1e8
 """Condition of the factor above which a partial correlation may be off by more than about 1e-8."""
 
+ROUNDED = 0.01
+"""Points of BIC by which rounding may change a score before it is reported; an edge costs hundreds of times as much."""
+
+SQUARED = 1e4
+"""Condition of the factor above which tests do without the correlation matrix, whose condition is the square."""
+
+FLOOR = 1e-8
+"""Share of a variance that scores of several environments take for the least."""
+
 HOPELESS = 1e13
 """Condition of the factor above which columns count as linearly dependent."""
 
@@ -72,6 +81,46 @@ def about_dependence(condition: float) -> tuple[str, ...]:
         Message(
             f"The columns are nearly dependent (condition number {condition:.1e}): partial correlations may be off by "
             f"about {condition * 1e-16:.0e}. Consider dropping or combining the most similar columns."
+        ),
+    )
+
+
+def about_scores(condition: float, rows: int) -> tuple[str, ...]:
+    """Return a warning that rounding changes the BIC of columns that nearly depend on each other.
+
+    Scores come from the correlation matrix, whose condition is the square of the factor's.
+
+    >>> about_scores(1e4, 1000)
+    ()
+    >>> print(*about_scores(1e7, 1000))
+    The columns are nearly dependent (condition number 1.0e+07): by rounding, the BIC may be off by about 10, and edges
+    between the most similar columns cannot be told apart. Consider dropping or combining these columns.
+    """
+    off = 1e-16 * rows * condition**2
+    if off < ROUNDED:
+        return ()
+    return (
+        Message(
+            f"The columns are nearly dependent (condition number {condition:.1e}): by rounding, the BIC may be off by "
+            f"about {off:.1g}, and edges between the most similar columns cannot be told apart. Consider dropping or "
+            "combining these columns."
+        ),
+    )
+
+
+def about_floor(condition: float) -> tuple[str, ...]:
+    """Return a warning that scores with a floor cannot tell columns apart, given the condition of the factor.
+
+    >>> about_floor(1e3)
+    ()
+    """
+    if condition**2 < 1 / FLOOR:
+        return ()
+    return (
+        Message(
+            f"The columns are nearly dependent (condition number {condition:.1e}): what leaves less than {FLOOR:.0e} "
+            "of a variance counts as leaving that much, so edges between the most similar columns cannot be told apart. "
+            "Consider dropping or combining these columns."
         ),
     )
 

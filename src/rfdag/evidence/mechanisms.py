@@ -110,7 +110,9 @@ def fitted(evidence: EnvironmentMoments, dag: Any, targets: Sequence[Sequence[in
             share = max(1.0 - variances[child] / without, 0.0)
             partial[parent, child] = math.sqrt(share) * np.sign(slopes[at])
     means = np.linalg.solve((np.eye(p) - coefficients).T, intercepts)
-    in_units = Regressions(coefficients, variances, partial).scaled(evidence.scale, evidence.scale**2)
+    with np.errstate(over="ignore"):
+        squares = evidence.scale**2
+    in_units = Regressions(coefficients, variances, partial).scaled(evidence.scale, squares)
     return Fitted(in_units, means * evidence.scale + evidence.centre)
 
 

@@ -15,6 +15,7 @@ from rfdag.evidence.awkward import CONSTANT, awkward_error
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.expansion import Category, Expansion, whitened
 from rfdag.evidence.regressions import Regressions
+from rfdag.evidence.spread import about_range
 from rfdag.input.columns import Column
 
 if TYPE_CHECKING:
@@ -155,11 +156,15 @@ class MixedMoments(Evidence):
         involved = [sizes[starts[v] : starts[v + 1]].max(initial=0.0) > 1e-4 for v in range(len(self.names))]
         return tuple(name for name, there in zip(self.names, involved, strict=True) if there)
 
-    def warnings(self) -> tuple[str, ...]:
-        """Return which variables determine each other in part."""
+    def warnings(self, *, scored: bool = False) -> tuple[str, ...]:
+        """Return which variables determine each other in part, or vary too little or too much for their variances."""
+        parts = zip(self.names, self.expansion.parts, strict=True)
+        scales = {name: part.deviation for name, part in parts if not isinstance(part, Category)}
+        beyond = about_range(list(scales), np.array(list(scales.values()), np.float64))
         if not self.determined:
-            return ()
+            return beyond
         return (
+            *beyond,
             DataMessage(
                 f"{as_columns(self.determined)} determine each other in part: some of their levels or powers follow "
                 "from others. What parents determine already is not counted again, and edges among these variables "
@@ -261,6 +266,8 @@ class MixedMoments(Evidence):
         coefficients, strengths, variances = np.zeros((p, p)), np.zeros((p, p)), np.full(p, np.nan)
         starts = self.expansion.starts
         scales = np.array([1.0 if isinstance(part, Category) else part.deviation for part in self.expansion.parts])
+        with np.errstate(over="ignore"):
+            squares, ratios = scales**2, scales / scales[:, None]
         for child in range(p):
             parents = np.flatnonzero(matrix[:, child])
             width = (self.expansion.widths if self.widths is None else self.widths)[child]
@@ -273,10 +280,10 @@ class MixedMoments(Evidence):
                 strengths[parent, child] = np.sqrt(max(-np.expm1(min(size - _log_det(without), 0.0)), 0.0))
                 of_one = slopes[owner == parent]
                 linear = not self.categorical[child] and not self.categorical[parent] and len(of_one) == 1
-                coefficients[parent, child] = of_one[0, 0] * scales[child] / scales[parent] if linear else np.nan
+                coefficients[parent, child] = of_one[0, 0] * ratios[parent, child] if linear else np.nan
                 strengths[parent, child] *= np.sign(of_one[0, 0]) if linear else 1.0
             if not self.categorical[child]:
-                variances[child] = left[0, 0] * scales[child] ** 2
+                variances[child] = left[0, 0] * squares[child]
         return Regressions(coefficients, variances, strengths)
 
     def _columns_of(self, variables: Integers) -> Integers:

@@ -23,7 +23,7 @@ from rfdag.evidence.gaps import (
 )
 from rfdag.evidence.mixed import Counts, MixedMoments
 from rfdag.evidence.profile import ALL, BY_RANKS, Profile, profile_of
-from rfdag.evidence.spread import check_spread
+from rfdag.evidence.spread import check_spread, range_of
 from rfdag.input.columns import Column
 from rfdag.input.table import Stream, Table
 from rfdag.input.weights import repeated
@@ -153,11 +153,9 @@ def _expansion(table: Table, values: Floats, numbers: Sequence[int], degree: int
     """Return how the variables of a table stand as columns; raise for those that do not vary."""
     means, deviations = np.zeros(len(table.names)), np.ones(len(table.names))
     if numbers:
-        some = values[:, numbers]
-        names = [table.names[at] for at in numbers]
-        with np.errstate(over="ignore"):
-            check_spread(names, np.nanmin(some, axis=0), np.nanmax(some, axis=0), np.nanstd(some, axis=0))
-            means[numbers], deviations[numbers] = np.nanmean(some, axis=0), np.nanstd(some, axis=0)
+        found = range_of(values[:, numbers])
+        check_spread([table.names[at] for at in numbers], found.lowest, found.highest, found.deviations)
+        means[numbers], deviations[numbers] = found.means, found.deviations
     counts = {}
     for at, levels in table.levels.items():
         known = values[np.isfinite(values[:, at]), at].astype(np.int64)

@@ -14,6 +14,7 @@ from rfdag.evidence.codes import FEW_VALUES, MOST_LOOKED_AT, look_like_codes
 from rfdag.evidence.curvature import Curved, curved_pairs
 from rfdag.evidence.ranks import unit_scores
 from rfdag.evidence.sentinels import Sentinel, may_be_sentinels, sentinels_in
+from rfdag.evidence.spread import range_of
 from rfdag.evidence.spread_sample import MOST_ROWS, some_rows
 from rfdag.evidence.tails import heavy_tailed
 from rfdag.input.columns import Column
@@ -199,11 +200,9 @@ def profile_of(values: NDArray[Any], names: Sequence[Hashable], kinds: Kinds = A
     if "tails" in kinds:
         # Some columns at a time, since deviations take a copy of them.
         step = max(1, CELLS_AT_ONCE // n)
-        parts = [values[:, first : first + step] for first in range(0, p, step)]
-        spread = Spread(
-            values.mean(axis=0, dtype=np.float64),
-            np.concatenate([part.std(axis=0, ddof=1, dtype=np.float64) for part in parts]),
-        )
+        parts = [range_of(values[:, first : first + step]) for first in range(0, p, step)]
+        deviations = np.concatenate([part.deviations for part in parts]) * np.sqrt(n / max(n - 1, 1))
+        spread = Spread(np.concatenate([part.means for part in parts]), deviations)
     return Look(values).profile(names, n, ends, spread, kinds)
 
 

@@ -221,7 +221,8 @@ class _Making:
             self.check_size(table.rows, len(table.names))
             return self.correlated.of_table(table.values, table.names, self.moments, self.threads, self.report)
         assert table.weights is not None
-        self.check_size(round(float(table.weights.sum())), len(table.names))
+        # What rows count for is no work; nor are more rows known of than there are.
+        self.check_size(min(round(float(table.weights.sum())), table.rows), len(table.names))
         summary = Summary.of(np.array(table.values, np.float64, order="F"), table.weights)
         return self.moments.from_summary(summary, table.names)
 

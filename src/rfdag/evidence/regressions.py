@@ -30,12 +30,16 @@ class Regressions(NamedTuple):
 
     def scaled(self, scales: Floats, variances: Floats) -> Regressions:
         """Return the same for variables with these standard deviations and variances in place of ones."""
-        if not issparse(self.coefficients):
-            slopes = self.coefficients * (scales / scales[:, None])
-            return Regressions(slopes, self.variances * variances, self.partial_correlations)
         sources, targets = self.coefficients.nonzero()
-        slopes = same_pattern(self.coefficients, self.coefficients.data * scales[targets] / scales[sources])
-        return Regressions(slopes, self.variances * variances, self.partial_correlations)
+        # Of the largest and smallest scales doubles hold no squares and ratios, which is reported.
+        with np.errstate(over="ignore"):
+            ratios, squares = scales[targets] / scales[sources], self.variances * variances
+            if issparse(self.coefficients):
+                slopes = same_pattern(self.coefficients, self.coefficients.data * ratios)
+            else:
+                slopes = np.zeros_like(self.coefficients)
+                slopes[sources, targets] = self.coefficients[sources, targets] * ratios
+        return Regressions(slopes, squares, self.partial_correlations)
 
 
 def regressions_on(dag: Graph, factor: Floats) -> Regressions:

@@ -21,6 +21,7 @@ from rfdag.eliminate.thresholds import FisherZ, Tolerance
 from rfdag.errors import FileError, GraphError, MatrixError, OptionError, RfdagError, as_columns, keyword
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.independence import GraphIndependence, Independence
+from rfdag.evidence.spread import about_range
 from rfdag.graphs.sparse import canonical, sparse_dag
 from rfdag.input.files import reading
 from rfdag.runtime.unpacking import require_plausible
@@ -85,6 +86,10 @@ class SparsePrecision(Sparse):
         threshold = FisherZ(self.n_samples, alpha)
         threshold.require(len(self.names))
         return SparseEngine(self.partial, threshold)
+
+    def warnings(self, *, scored: bool = False) -> tuple[str, ...]:
+        """Return which variables vary too little or too much for their variances."""
+        return about_range(self.names, 1 / self.roots)
 
     def independence(self, alpha: float) -> Independence:
         """Raise: the tests of a sparse precision matrix are those of its elimination."""

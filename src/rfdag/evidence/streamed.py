@@ -16,7 +16,7 @@ from rfdag.evidence.mixed import Counts, MixedMoments
 from rfdag.evidence.mixing import Gaps, about_levels, assembled, expansion_of
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.profile import ALL, Kinds, Look, Profile, Spread
-from rfdag.evidence.spread import check_spread
+from rfdag.evidence.spread import check_spread, powers_of_two
 from rfdag.evidence.summary import Summary
 from rfdag.input.checks import check_complete, check_some_values
 from rfdag.input.files import require_memory
@@ -62,7 +62,8 @@ def moments_of_stream(
         return moments.from_summary(compact.whole, stream.names)
     _, _, seen = _looked_at(stream.names, compact, kinds)
     rows, weights = compact.as_rows()
-    found = bridged(rows, stream.names, way, weights, report=report)
+    units = powers_of_two(np.nanmax(np.abs(rows), axis=0))
+    found = bridged(rows / units, stream.names, way, weights, report=report).in_units(units)
     return moments_of(found, stream.names, "pearson", compact.missing.tolist(), compact.rows, way, seen)
 
 
@@ -136,17 +137,21 @@ def _looked_at(names: tuple[Hashable, ...], compact: Compact, kinds: Kinds) -> t
     rows, weights = compact.as_rows()
     known = np.isfinite(rows)
     counts = weights @ known
+    units = powers_of_two(np.nanmax(np.abs(rows), axis=0))
+    rows = rows / units
     means = weights @ np.where(known, rows, 0.0) / counts
     squares = weights @ np.where(known, (rows - means) ** 2, 0.0)
+    means, deviations = means * units, np.sqrt(squares / counts) * units
     ends = [whole.lowest, whole.highest] if whole.count else [np.full(len(names), at) for at in (np.inf, -np.inf)]
     for each in compact.broken:
         lowest, highest = _kept(each, np.inf).min(axis=0), _kept(each, -np.inf).max(axis=0)
         ends = [np.minimum(ends[0], lowest), np.maximum(ends[1], highest)]
-    check_spread(names, ends[0], ends[1], np.sqrt(squares / np.maximum(counts - 1, 1)))
-    spread = Spread(means, np.sqrt(squares / np.maximum(counts - 1, 1)))
+    of_sample = deviations * np.sqrt(counts / np.maximum(counts - 1, 1))
+    check_spread(names, ends[0], ends[1], of_sample)
+    spread = Spread(means, of_sample)
     sample = whole.sample.rows if whole.count else np.concatenate(compact.broken)
     seen = Look(filled_from_others(sample), whole=False).profile(names, compact.rows, (ends[0], ends[1]), spread, kinds)
-    return means, np.sqrt(squares / counts), seen
+    return means, deviations, seen
 
 
 def _kept(rows: Floats, instead: float) -> Floats:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, lapack
 
 from rfdag.evidence.row_factor import RowFactor, rows_at_once
+from rfdag.evidence.spread import powers_of_two
 from rfdag.evidence.spread_sample import SpreadSample
 from rfdag.input.weights import check_weights
 
@@ -185,10 +186,8 @@ class Summary:
 
 def _units(sizes: Floats) -> Floats:
     """Return 1 for columns of ordinary size, else the power of two next to their largest number."""
-    _, exponents = np.frexp(sizes)
     ordinary = (sizes == 0) | ((sizes > SQUARES_FROM) & (sizes < SQUARES_TO))
-    # Never beyond the largest power of two itself.
-    return np.where(ordinary, 1.0, np.ldexp(1.0, np.minimum(exponents, 1023)))
+    return np.where(ordinary, 1.0, powers_of_two(sizes))
 
 
 def _factor(centred: Floats) -> Floats:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from rfdag.errors import DataError, DataMessage, OptionError, keyword
 from rfdag.input.table import Floats, Table
 from rfdag.wording import counted
+
+MOST = 2.0**53
+"""Rows that weights may stand for: beyond, double precision does not hold every whole number."""
 
 LARGE_SUM = 2.0
 """Times the number of rows from which the sum of fractional weights is suspicious."""
@@ -22,6 +27,15 @@ def check_weights(weights: Floats) -> None:
         )
 
 
+def check_total(total: float) -> None:
+    """Raise if rows count more often than whole numbers can say."""
+    if not total < MOST:
+        raise DataError(
+            f"The weights add up to {total:.3g}, and rows cannot count more than {MOST:.0e} times in all. Divide the "
+            "weights by their mean."
+        )
+
+
 def checked_weights(table: Table) -> Table:
     """Return a table whose weights are numbers from 0 on, without rows of weight 0; raise for others."""
     weights = table.weights
@@ -29,6 +43,7 @@ def checked_weights(table: Table) -> Table:
     check_weights(weights)
     if not weights.any():
         raise DataError("All weights are zero; at least two rows need a weight above 0.")
+    check_total(math.fsum(weights / MOST) * MOST)
     counts = weights > 0
     if not counts.all():
         table = table.kept(counts)

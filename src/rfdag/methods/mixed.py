@@ -66,7 +66,7 @@ def found_in_mixed(method: Soft, evidence: MixedMoments, run: Run) -> Found:
     found = found.arranged(places)
     score = family_score(evidence, **method.family_options(evidence))
     gains = gains_of(score, found.dag)
-    warnings = (*evidence.notes, *evidence.warnings(), *found.warnings)
+    warnings = (*evidence.notes, *evidence.warnings(scored=True), *found.warnings)
     return method.concluded(replace(found, gains=gains, warnings=warnings), evidence, run)
 
 

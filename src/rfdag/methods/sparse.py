@@ -56,6 +56,9 @@ def _regressions(evidence: Sparse, engine: Any, changed: list[Family]) -> Regres
         variances[family.child] = family.variance
     children = slopes.indices
     parents = np.repeat(np.arange(len(evidence.roots)), np.diff(slopes.indptr))
-    weights = same_pattern(slopes, slopes.data * evidence.roots[parents] / evidence.roots[children])
+    # Of the largest and smallest scales doubles hold no squares, which is reported.
+    with np.errstate(over="ignore", divide="ignore"):
+        weights = same_pattern(slopes, slopes.data * (evidence.roots[parents] / evidence.roots[children]))
+        variances = variances / evidence.roots / evidence.roots
     # Those given the other parents alone would take more than the elimination knows.
-    return Regressions(weights, variances / evidence.roots**2, None)  # type: ignore[arg-type]
+    return Regressions(weights, variances, None)  # type: ignore[arg-type]

@@ -30,7 +30,7 @@ def warnings_about(evidence: Evidence, found: Found, settled: float, *, exhausti
             )
         )
     warnings += evidence.notes
-    of_evidence = evidence.warnings()
+    of_evidence = evidence.warnings(scored=found.score is not None)
     warnings += of_evidence
     # Where rows are few that is reported already, and says more.
     if found.scored is not None and (exhaustive or not of_evidence):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from rfdag.evidence.regressions import Regressions
@@ -29,7 +30,7 @@ def regressions_of(scored: ScoredOrder) -> Regressions:
         # Families of one size are inverted at once.
         family = np.flatnonzero(counts == count)
         numbers = scored.parent_numbers[family, :count]
-        inverse = np.linalg.inv(scored.grams.among(family, numbers))
+        inverse = _inverse(scored.grams.among(family, numbers))
         own, last = inverse[:, -1, -1], inverse[:, -1, :-1]
         diagonal = np.diagonal(inverse, axis1=1, axis2=2)[:, :-1]
         variances[family] = np.maximum(1.0 / own, TINY)
@@ -43,3 +44,11 @@ def regressions_of(scored: ScoredOrder) -> Regressions:
     places = csr_array((np.arange(1, len(parents) + 1), (parents, children)), shape=(p, p))
     at = places.data - 1
     return Regressions(same_pattern(places, slopes[at]), variances, same_pattern(places, partial[at]))
+
+
+def _inverse(grams: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the inverses of correlation matrices; where columns are dependent, up to rounding, as if they were not."""
+    try:
+        return np.asarray(np.linalg.inv(grams))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.inv(grams + TINY * np.eye(grams.shape[-1])))

@@ -100,8 +100,8 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
 
 
 def _known(numbers: Any) -> list[float | None]:
-    """Return numbers as JSON holds them, which knows no NaN."""
-    return [None if math.isnan(number) else number for number in numbers.tolist()]
+    """Return numbers as JSON holds them, which knows neither NaN nor infinity."""
+    return [number if math.isfinite(number) else None for number in numbers.tolist()]
 
 
 def read(path: str | Path) -> Result:
