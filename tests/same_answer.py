@@ -104,7 +104,7 @@ def problems(seed: int, *, small: bool) -> Iterator[Problem]:
     p = 12 if small else 40
     yield Problem("fewer rows than columns", linear(p, p - 3, seed, degree=2))
     p = 7 if small else 20
-    rows = linear(p, 30 * p, seed, degree=3)
+    rows = linear(p, (15 if small else 30) * p, seed, degree=3)
     yield Problem("whole numbers", np.round(20 * rows).clip(-2000, 2000))
     codes = rows.copy()
     chosen = tuple(range(0, p, 2))

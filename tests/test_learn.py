@@ -156,6 +156,7 @@ def test_exhausted_variances_are_reported():
     rows[:, 3] = rows[:, 0] + 3e-7 * rows[:, 3]
     with (
         pytest.warns(rfdag.errors.NumericalWarning, match="explain all of the variance, up to rounding"),
+        pytest.warns(rfdag.errors.NumericalWarning, match="by rounding, the BIC may be off by about 1"),
         pytest.warns(rfdag.errors.DataWarning, match="'d' is nearly a copy of 'a'"),
     ):
         found = rfdag.learn(rows, names=list("abcd"))

@@ -26,6 +26,9 @@ SETTLED = 1e-5
 """Change of the estimate from step to step at which it counts as settled: relative to the variance in every direction,
 so that a difference of two columns that hardly differ is as well estimated as the columns are."""
 
+TO_COME = 1e-3
+"""Change that may still be to come, as the last two steps tell: where much is missing, steps are small but many."""
+
 RIDGE = 1e-8
 """Share of its variance that is added to a column before a singular covariance is inverted: levels may be aliased."""
 
@@ -43,7 +46,7 @@ class Estimate(NamedTuple):
     log_likelihoods
         That of the known values after every step.
     settled
-        Whether the last step changed next to nothing.
+        Whether the last step changed next to nothing, and little is to come.
     ridged
         Whether the covariance was singular, up to rounding.
     """
@@ -103,7 +106,7 @@ def em_moments(
     mean, covariance = np.zeros(columns), np.eye(columns)
     # A start from what pairs of columns show saves the first steps.
     found: list[float] = []
-    change, first, ridged = math.inf, 1.0, False
+    change, first, ridged, settled = math.inf, 1.0, False, False
     with one_blas_thread():
         for step in range(MOST_STEPS):
             check()
@@ -125,19 +128,21 @@ def em_moments(
             observed = counts @ known.sum(axis=1)
             found.append(-0.5 * (observed * math.log(2 * math.pi) + total * log_det + logs + quadratic))
             following = (about + spread) / total - np.outer(shift, shift)
-            change = _change(lower, following - covariance, shift)
+            before, change = change, _change(lower, following - covariance, shift)
+            rate = min(change / before, 0.9999) if step else 0.0
+            settled = not len(rows) or (change < SETTLED and change * rate / (1 - rate) < TO_COME)
             mean, covariance = mean + shift, (following + following.T) / 2
             first = change if step == 0 else first
             report(
                 min(1.0, math.log(max(first / max(change, SETTLED), 1.0)) / math.log(max(first / SETTLED, 1.0 + 1e-9)))
             )
-            if change < SETTLED or not len(rows):
+            if settled:
                 break
     return Estimate(
         mean * scales + means,
         covariance * scales * scales[:, None],
         tuple(found),
-        change < SETTLED or not len(rows),
+        settled,
         ridged,
     )
 

@@ -119,8 +119,8 @@ def about_floor(condition: float) -> tuple[str, ...]:
     return (
         Message(
             f"The columns are nearly dependent (condition number {condition:.1e}): what leaves less than {FLOOR:.0e} "
-            "of a variance counts as leaving that much, so edges between the most similar columns cannot be told apart. "
-            "Consider dropping or combining these columns."
+            "of a variance counts as leaving that much, so edges between the most similar columns cannot be told "
+            "apart. Consider dropping or combining these columns."
         ),
     )
 

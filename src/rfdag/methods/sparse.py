@@ -10,6 +10,7 @@ import numpy as np
 
 from rfdag.eliminate import Elimination
 from rfdag.eliminate.sparse_elimination import eliminate_sparse
+from rfdag.evidence.matrices import about_exact_input
 from rfdag.evidence.regressions import Regressions
 from rfdag.evidence.sparse import Sparse
 from rfdag.graphs.sparse import same_pattern
@@ -30,7 +31,13 @@ def eliminated_sparsely(evidence: Any, engine: Any, run: Run, report: Callable[[
     if run.constraints is not None:
         changed = _changed_families(evidence, elimination, spare, run.constraints)
         elimination = replace(elimination, dag=with_families(elimination.dag, changed))
-    return replace(Found.of(elimination), regressions=_regressions(evidence, engine, changed))
+    found = Found.of(elimination)
+    if evidence.roots is None or not evidence.exact:
+        return found
+    slopes, variances = engine.regressions()
+    # Where the diagonal of the matrix is 1, these are at least 1, and the largest is about the condition.
+    doubts = about_exact_input(float(np.sqrt(variances.max(initial=1.0))), evidence.tolerance)
+    return replace(found, regressions=_regressions(evidence, slopes, variances, changed), warnings=doubts)
 
 
 def _changed_families(
@@ -42,14 +49,8 @@ def _changed_families(
     return list(families_by_marginals(elimination.dag, elimination.order, engine, constraints))
 
 
-def _regressions(evidence: Sparse, engine: Any, changed: list[Family]) -> Regressions | None:
-    """Return every variable's coefficients on its parents, and residual variances, in the units of the input.
-
-    Only an exact precision matrix brings them along.
-    """
-    if evidence.roots is None or not evidence.exact:
-        return None
-    slopes, variances = engine.regressions()
+def _regressions(evidence: Any, slopes: Any, variances: Any, changed: list[Family]) -> Regressions:
+    """Return every variable's coefficients on its parents, and residual variances, in the units of the input."""
     known = [family for family in changed if family.variance is not None]
     slopes = with_families(slopes, known, values=True)
     for family in known:
