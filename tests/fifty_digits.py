@@ -320,31 +320,42 @@ def likeliest(
     mu, units = [exact(value) for value in means], [exact(value) for value in scales]
     sigma = symmetric(correlation)
     sigma = [[sigma[i][j] * units[i] * units[j] for j in range(p)] for i in range(p)]
-    patterns: dict[tuple[int, ...], list[list[Number]]] = {}
-    for row in rows:
-        known = tuple(np.flatnonzero(np.isfinite(row)).tolist())
-        patterns.setdefault(known, []).append([exact(row[at]) for at in known])
+    patterns = {}
+    for known in {tuple(np.flatnonzero(each).tolist()) for each in np.isfinite(rows)}:
+        some = rows[(np.isfinite(rows) == np.isin(np.arange(p), known)).all(axis=1)][:, list(known)]
+        # Sums about the means found, which change little.
+        apart = [[exact(value) - mu[at] for value in column] for at, column in zip(known, some.T, strict=True)]
+        products = [[mpmath.fdot(one, other) for other in apart] for one in apart]
+        patterns[known] = len(some), [mpmath.fsum(column) for column in apart], products
+    moved = [mpmath.mpf(0)] * p
     for _ in range(steps):
+        digits = Digits(sigma)
         totals, squares = [mpmath.mpf(0)] * p, [[mpmath.mpf(0)] * p for _ in range(p)]
-        for known, some in patterns.items():
-            digits = Digits(sigma)
+        for known, (count, sums, products) in patterns.items():
+            # What is expected of a row, less the means, is a combination of what is known of it.
+            away = {at: moved[at] for at in known}
+            first = [total - count * away[at] for total, at in zip(sums, known, strict=True)]
+            second = [
+                [
+                    products[i][j] - sums[i] * away[y] - away[x] * sums[j] + count * away[x] * away[y]
+                    for j, y in enumerate(known)
+                ]
+                for i, x in enumerate(known)
+            ]
+            weights = [
+                [mpmath.mpf(at == x) for x in known] if at in known else _slopes(sigma, at, known) for at in range(p)
+            ]
+            half = [[mpmath.fdot(row, column) for column in zip(*second, strict=True)] for row in weights]
             spread = digits.left_by(known)
-            missing = [at for at in range(p) if at not in known]
-            slopes = {at: _slopes(sigma, at, known) for at in missing}
-            for row in some:
-                apart = {at: value - mu[at] for at, value in zip(known, row, strict=True)}
-                for at in missing:
-                    apart[at] = mpmath.fsum(s * apart[x] for s, x in zip(slopes[at], known, strict=True))
-                for i in range(p):
-                    totals[i] += apart[i]
-                    for j in range(p):
-                        squares[i][j] += apart[i] * apart[j]
-            for i in missing:
-                for j in missing:
-                    squares[i][j] += len(some) * spread[i][j] * digits.roots[i] * digits.roots[j]
+            for i in range(p):
+                totals[i] += mpmath.fdot(weights[i], first)
+                for j in range(p):
+                    squares[i][j] += mpmath.fdot(half[i], weights[j])
+                    if i not in known and j not in known:
+                        squares[i][j] += count * spread[i][j] * digits.roots[i] * digits.roots[j]
         shift = [total / n for total in totals]
         sigma = [[squares[i][j] / n - shift[i] * shift[j] for j in range(p)] for i in range(p)]
-        mu = [mu[i] + shift[i] for i in range(p)]
+        moved = [moved[i] + shift[i] for i in range(p)]
     return sigma
 
 

@@ -300,7 +300,7 @@ def gaps(case: Strained, found: Any) -> Verdict:
     return Verdict(WARNED if unsettled or told(found) else WRONG, off, f"the rows say {off:.3g} else")
 
 
-EM_STEPS = 20
+EM_STEPS = 10
 """Steps of EM that are taken after those that rfdag has taken."""
 
 EM_ALLOWED = 0.1
