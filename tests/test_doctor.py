@@ -192,7 +192,9 @@ def test_the_program_compiles_everything_first(tmp_path, monkeypatch, capsys):
 
 def test_what_slows_rfdag_down_is_a_warning():
     assert checked().warnings == []
-    assert "pip install numba" in checked(kernels={"problem": "", "compiled": False}).warnings[0]
+    plain = {"problem": "", "compiled": False}
+    assert "pip install numba" in checked(kernels=plain | {"installed": False}).warnings[0]
+    assert "unset NUMBA_DISABLE_JIT" in checked(kernels=plain | {"installed": True}).warnings[0]
     nowhere = {"problem": "", "compiled": True, "count": 3, "kept": 0, "folders": [], "writable": False}
     assert "NUMBA_CACHE_DIR" in checked(kernels=nowhere).warnings[0]
     threads = {"problem": "", "used": 8, "container": 1.5}

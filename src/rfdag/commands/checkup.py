@@ -98,7 +98,8 @@ class Checkup:
         warnings = []
         kernels, threads = self.answers["kernels"], self.answers["threads"]
         if kernels.get("compiled") is False:
-            warnings.append("Kernels run as plain Python, about a hundred times slower: pip install numba")
+            cure = "unset NUMBA_DISABLE_JIT" if kernels["installed"] else "pip install numba"
+            warnings.append(f"Kernels run as plain Python, about a hundred times slower: {cure}")
         elif kernels.get("writable") is False:
             warnings.append(
                 "There is no folder to cache compiled kernels in, so every run compiles them again: set the variable "

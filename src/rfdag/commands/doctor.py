@@ -169,7 +169,8 @@ def _rest(found: Checkup) -> Iterator[Line]:
     if kernels["problem"]:
         yield BAD, "Kernels", escape(kernels["problem"])
     elif not kernels["compiled"]:
-        yield WARNING, "Kernels", "not compiled: numba is not installed"
+        why = "NUMBA_DISABLE_JIT is set" if kernels["installed"] else "numba is not installed"
+        yield WARNING, "Kernels", f"not compiled: {why}"
     else:
         place = f"under {os.path.commonpath(kernels['folders'])}" if kernels["folders"] else "nowhere"
         cached = f"{kernels['kept']} of {kernels['count']} compiled and cached"

@@ -160,10 +160,10 @@ def _dotted(version: int) -> str:
 def kernels() -> Answer:
     """Return whether kernels are compiled, how many are cached on disk, and where."""
     from rfdag.commands.compiling import import_kernels
-    from rfdag.runtime.compilation import COMPILED, is_kept
+    from rfdag.runtime.compilation import COMPILED, INSTALLED, is_kept
 
     if not COMPILED:
-        return {"compiled": False}
+        return {"compiled": False, "installed": INSTALLED}
     every = import_kernels()
     folders = {kernel.stats.cache_path for kernel in every} - {None}
     return {

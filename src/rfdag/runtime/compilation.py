@@ -13,23 +13,25 @@ from types import ModuleType
 from typing import Any
 
 try:
-    from numba import njit
+    from numba import config, njit
     from numba.core import event as compiler
 except ModuleNotFoundError as missing:
     if missing.name != "numba":
         raise
-    njit = compiler = None
+    config = njit = compiler = None
 
 SECONDS = 15
 """What compiling takes on first use, on two cores that are not idle; measured by `benchmarks/first_call.py`."""
 
 MESSAGE = f"rfdag compiles its kernels for this machine, once; this takes about {SECONDS} seconds."
-SLOW = (
-    "numba is not installed: rfdag runs its kernels as plain Python, about a hundred times slower. "
-    "Install it with: pip install numba"
-)
-COMPILED = njit is not None
+INSTALLED = njit is not None
+"""Whether numba is installed."""
+COMPILED = INSTALLED and not config.DISABLE_JIT
 """Whether kernels are compiled."""
+SLOW = (
+    f"{'NUMBA_DISABLE_JIT is set' if INSTALLED else 'numba is not installed'}: rfdag runs its kernels as plain Python, "
+    f"about a hundred times slower. {'Unset this variable.' if INSTALLED else 'Install it with: pip install numba'}"
+)
 
 KERNELS: list[Any] = []
 """All kernels of the modules imported so far, with which their compilation can be checked."""
@@ -113,8 +115,8 @@ def kernel(
     """Return a decorator that compiles a function on first use, without the interpreter lock.
 
     The compiled form is cached on disk if possible: beside the source, in the user's cache folder, or in
-    NUMBA_CACHE_DIR. Otherwise every process compiles again. Without numba the function stays plain Python, which is
-    slow unless a GPU does the heavy work.
+    NUMBA_CACHE_DIR. Otherwise every process compiles again. Without numba, and with NUMBA_DISABLE_JIT=1, the function
+    stays plain Python, which is slow unless a GPU does the heavy work.
 
     Parameters
     ----------
