@@ -164,14 +164,22 @@ import os, sys, logging
 logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stdout)
 import numpy as np, rfdag
 rows = np.random.default_rng(3).normal(size=(60, 4)) @ np.triu(np.ones((4, 4)))
-for method in (rfdag.Rfd(), rfdag.Soft(beam=2, restarts=0)):
+for method in (rfdag.Rfd(), rfdag.Soft(beam=2, restarts=0), rfdag.Sp()):
     print(*rfdag.learn(rows, method, progress=False, n_jobs=1).order)
+from rfdag.orders.family_scores import CountScore
+same = np.array([[0, 1] * 50, [0, 1] * 50], np.uint8)
+pair = CountScore(same, np.array([2, 2]), np.ones(100, np.int32))
+print(*pair.scan(np.array([1]), np.array([[0]]), np.array([0]), np.array([[-1], [0]]))[1].ravel().round(2))
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    said, *orders = done.stdout.splitlines()
+    quietly = [sys.executable, "-W", "error::RuntimeWarning", "-c", program]
+    done = subprocess.run(quietly, capture_output=True, text=True, check=True)
+    said, *orders, score = done.stdout.splitlines()
     assert why in said
+    # ln 100 for each of two probabilities: nothing is left to chance.
+    assert score == "9.21"
     rows = np.random.default_rng(3).normal(size=(60, 4)) @ np.triu(np.ones((4, 4)))
-    found = rfdag.learn(rows, method="rfd", progress=False), rfdag.learn(rows, beam=2, restarts=0, progress=False)
+    methods = rfdag.Rfd(), rfdag.Soft(beam=2, restarts=0), rfdag.Sp()
+    found = [rfdag.learn(rows, method, progress=False) for method in methods]
     assert orders == [" ".join(map(str, result.order)) for result in found]
 
 

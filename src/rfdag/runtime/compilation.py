@@ -7,10 +7,12 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import numpy as np
 
 try:
     from numba import config, njit
@@ -131,12 +133,24 @@ def kernel(
     compiled = _compiler(fastmath=fastmath, inline="always" if inline else "never", _nrt=allocates)
 
     def registered(function: Callable[..., Any]) -> Any:
+        if not COMPILED:
+            return _quiet(function)
         kept = compiled(function)
-        if COMPILED:
-            KERNELS.append(kept)
+        KERNELS.append(kept)
         return kept
 
     return registered
+
+
+def _quiet(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function during which numbers overflow without a warning, as they do in compiled code."""
+
+    @wraps(function)
+    def quiet(*arguments: Any) -> Any:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return function(*arguments)
+
+    return quiet
 
 
 def part(

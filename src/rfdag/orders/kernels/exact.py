@@ -36,9 +36,9 @@ def score_families(gram, n, price, limit, forbidden, required, given, chosen, sc
         if x == m:
             # The last variable was the last to add: leave it out, and put the next in the place of the one before.
             size -= 1
-            mask ^= 1 << (m - 1)
             if size <= 0:
                 break
+            mask ^= 1 << (m - 1)
             size -= 1
             x = chosen[size] + 1
             mask ^= 1 << chosen[size]
