@@ -1,0 +1,192 @@
+"""Kernels against what they mean, on a few variables: quick enough to run as plain Python, without a compiler."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from reference import best_score
+from rfdag.evidence.local import SharedMoments
+from rfdag.knowledge import Knowledge
+from rfdag.orders import branching, tuning
+from rfdag.orders.exact import Problem, best_dag
+from rfdag.orders.kernels import branching as sets
+from rfdag.orders.kernels import exact
+from rfdag.orders.limits import most_parents
+
+N = 50
+
+
+def correlations(p, seed):
+    """Correlations of a few rows, so that weak and strong ones occur."""
+    generator = np.random.default_rng([p, seed])
+    return np.corrcoef((generator.normal(size=(12, p)) @ generator.normal(size=(p, p))).T)
+
+
+def subsets(items):
+    return itertools.chain.from_iterable(itertools.combinations(items, size) for size in range(len(items) + 1))
+
+
+def family_score(correlation, price, y, parents):
+    """n ln var(y | parents) + price · parents, by determinants."""
+    held = [*parents, y]
+    inner = np.linalg.slogdet(correlation[np.ix_(parents, parents)])[1] if parents else 0.0
+    return N * (np.linalg.slogdet(correlation[np.ix_(held, held)])[1] - inner) + price * len(parents)
+
+
+# Sets of parents
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("limit", "forbidden", "required"), [(4, 0, 0), (2, 0b0100, 0), (3, 0b1000, 0b0001)])
+def test_every_set_of_parents_is_scored(limit, forbidden, required, seed):
+    gram = correlations(5, seed)
+    scores = np.full(16, np.nan)
+    exact.score_families(
+        gram, float(N), 3.0, limit, forbidden, required, np.empty((5, 5, 5)), np.empty(5, np.int64), scores
+    )
+    for mask in range(16):
+        parents = [x + 1 for x in range(4) if mask >> x & 1]
+        allowed = len(parents) <= limit and not mask & forbidden and mask & required == required
+        expected = family_score(gram, 3.0, 0, parents) if allowed else math.inf
+        assert scores[mask] == pytest.approx(expected, abs=1e-9)
+
+
+def test_what_parents_determine_adds_nothing():
+    gram = np.corrcoef(np.array([[1.0, 2, 3, 5], [1.0, 3, 2, 1], [2.0, 6, 4, 2]]))
+    scores = np.empty(4)
+    exact.score_families(gram, float(N), 3.0, 2, 0, 0, np.empty((3, 3, 3)), np.empty(3, np.int64), scores)
+    assert scores[0b11] == pytest.approx(scores[0b01] + 3.0)
+    assert scores[0b10] == pytest.approx(scores[0b01])
+
+
+def test_supersets_are_at_most_their_subsets():
+    scores = np.random.default_rng(1).normal(size=16)
+    spread = scores.copy()
+    exact.spread_to_supersets(spread, 4)
+    for mask in range(16):
+        assert spread[mask] == min(scores[part] for part in range(16) if part & ~mask == 0)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("limit", "required"), [(4, 0), (2, 0), (4, 1), (3, 2)])
+def test_families_listed_are_those_better_than_their_subsets(limit, required, seed):
+    gram, price = correlations(5, seed), (1.0, 4.0)[seed % 2]
+    bits = 1 << np.array([3, 0, 4, 1])
+    masks, scores = np.zeros(16, np.int64), np.zeros(16)
+    count, steps = sets.list_families(
+        gram, np.linalg.inv(gram), float(N), price, limit, required, bits, 1e9, masks, scores
+    )
+    best = {}
+    for members in subsets(range(4)):
+        if set(range(required)) <= set(members) and len(members) <= limit:
+            score = family_score(gram, price, 0, [x + 1 for x in members])
+            if all(score < other - 1e-7 for smaller, other in best.items() if smaller < frozenset(members)):
+                best[frozenset(members)] = score
+    expected = {sum(int(bits[x]) for x in members): score for members, score in best.items()}
+    assert dict(zip(masks[:count].tolist(), scores[:count], strict=True)) == pytest.approx(expected)
+    assert len(set(masks[:count].tolist())) == count
+    assert steps > 0
+    # Without steps or room for all of them, there are none.
+    arguments = gram, np.linalg.inv(gram), float(N), price, limit, required, bits
+    assert sets.list_families(*arguments, steps / 2, masks, scores)[0] == -1
+    assert sets.list_families(*arguments, 1e9, masks[:count], scores[:count]) == (count, steps)
+    if count > 1:
+        assert sets.list_families(*arguments, 1e9, masks[: count - 1], scores[: count - 1])[0] == -1
+
+
+def families_of(task):
+    """The families of all variables as branch and bound keeps them, one variable after the other."""
+    listed = [branching.families_of(task, y, 1e9)[0] for y in range(task.p)]
+    start = np.cumsum([0, *(len(each.masks) for each in listed)])
+    return start, np.concatenate([each.masks for each in listed]), np.concatenate([each.scores for each in listed])
+
+
+@pytest.mark.parametrize("before", [(), ((3, 1),)])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_bound_is_the_least_cost_of_a_group_that_comes_last(before, seed):
+    task = Problem(SharedMoments(correlations(5, seed), N), 1.0)
+    start, masks, scores = families_of(task)
+    earlier = np.zeros(5, np.int64)
+    for first, second in before:
+        earlier[second] |= 1 << first
+    group = np.array([0, 1, 3])
+    bounds = np.full(8, np.nan)
+    sets.bound_group(group, earlier, start, masks, scores, bounds)
+
+    def cheapest(z, waiting):
+        within = [scores[at] for at in range(start[z], start[z + 1]) if not any(masks[at] >> w & 1 for w in waiting)]
+        return min(within)
+
+    for subset in range(8):
+        left = [int(group[t]) for t in range(3) if subset >> t & 1]
+        costs = [
+            sum(cheapest(z, order[at:]) for at, z in enumerate(order))
+            for order in itertools.permutations(left)
+            if not any(order.index(a) > order.index(b) for a, b in before if a in left and b in left)
+        ]
+        assert bounds[subset] == pytest.approx(min(costs))
+
+
+# The best DAG
+
+
+@pytest.mark.parametrize("group", [2, 3, 9])
+@pytest.mark.parametrize(("p", "seed", "penalty"), [(2, 0, 2.0), (4, 1, 0.5), (5, 2, 1.0), (6, 3, 0.5), (6, 4, 2.0)])
+def test_branch_and_bound_finds_the_best_of_all(p, seed, penalty, group, monkeypatch):
+    monkeypatch.setattr(tuning, "LARGEST_GROUP", group)
+    task = Problem(SharedMoments(correlations(p, seed), N), penalty)
+    limit = int(most_parents(task.moments)[0])
+    least = best_score(task.moments.matrices[0], N, task.price, limit)
+    proof, solution = branching.prove(task, least + 1.0, most_sets=1 << 8, most_steps=1e9)
+    assert proof.complete
+    assert proof.lower_bound == pytest.approx(least, abs=1e-6)
+    assert scored(task, solution) == pytest.approx(least, abs=1e-6)
+    assert scored(task, best_dag(task)) == pytest.approx(least, abs=1e-6)
+    assert branching.prove(task, least, most_sets=1 << 8, most_steps=1e9)[1] is None
+    # The smallest sets of all orders but the best are left out.
+    assert proof.sets <= 1 << p
+
+
+@pytest.mark.parametrize("most", [8, 12, 16])
+def test_without_room_what_is_left_bounds_the_score(most):
+    task = Problem(SharedMoments(correlations(6, 3), N), 0.5)
+    least = scored(task, best_dag(task))
+    proof, _ = branching.prove(task, least + 20.0, most_sets=most, most_steps=1e9)
+    assert not proof.complete
+    assert proof.lower_bound <= least + 1e-9
+    assert proof.lower_bound > least - 100.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_both_searches_obey_what_is_known(seed):
+    known = Knowledge(tiers=[[3], [0, 1]], required=[(0, 4)], forbidden=[(1, 2)]).constraints(range(5))
+    task = Problem(SharedMoments(correlations(5, seed), N), 0.5, constraints=known)
+    orders = [order for order in itertools.permutations(range(5)) if known.obeyed_by(np.array(order))]
+
+    def cheapest(y, before):
+        return min(
+            family_score(task.moments.matrices[0], task.price, y, list(parents))
+            for parents in subsets(before)
+            if (y != 4 or 0 in parents) and not (y == 2 and 1 in parents)
+        )
+
+    possible = [order for order in orders if order.index(0) < order.index(4)]
+    least = min(sum(cheapest(y, order[:at]) for at, y in enumerate(order)) for order in possible)
+    _, solution = branching.prove(task, least + 1.0, most_sets=1 << 8, most_steps=1e9)
+    for found in (solution, best_dag(task)):
+        assert scored(task, found) == pytest.approx(least, abs=1e-6)
+        assert known.obeyed_by(found.order)
+
+
+def scored(task, solution):
+    """The score of a DAG whose edges point along its order."""
+    place = np.argsort(solution.order)
+    assert all(place[x] < place[y] for x, y in np.argwhere(solution.dag))
+    correlation = task.moments.matrices[0]
+    return sum(
+        family_score(correlation, task.price, y, np.flatnonzero(solution.dag[:, y]).tolist()) for y in range(task.p)
+    )
