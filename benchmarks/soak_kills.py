@@ -16,6 +16,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -33,9 +34,9 @@ import numpy as np
 from report import ROOT, markdown, provenance, update_section, write_tables
 from rfdag.runtime.progress import Progress
 
-TIMES = {"timings", "seconds"}
-"""Keys of JSON objects that differ from run to run."""
-PROGRAM = [sys.executable, "-m", "rfdag.cli"]
+TIMES = {"time", "timings", "seconds"}
+"""Words in keys of JSON objects, and in headings of tables, that differ from run to run."""
+PROGRAM = [sys.executable, "-c", "from rfdag.cli import main; main()"]
 
 WITH_DASK = """
 import os, random, signal, sys, threading, time
@@ -114,12 +115,12 @@ def tasks() -> dict[str, Task]:
         Task(
             "bench --out",
             [*PROGRAM, "bench", "--workloads", "quick", "--contenders", "rfdag", "--graphs", "3", "--out", "out"],
-            (),
+            ("out/bench.csv",),
             "out/*.jsonl",
         ),
         Task(
             "reproduce --out",
-            [*PROGRAM, "reproduce", "consistency", "--quick", "--out", "out", "--jobs", "2"],
+            [*PROGRAM, "reproduce", "noiseless", "--quick", "--graphs", "1", "--out", "out", "--jobs", "2"],
             ("out/*.csv",),
             "out/cells/*.jsonl",
         ),
@@ -142,6 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             if task.name.startswith(wanted):
                 counts = killed(task, options.kills, generator, progress.stage(task.name))
                 rows.append(row_of(f"`rfdag {task.name}`", counts))
+                print(rows[-1], flush=True)
         if "a Dask worker".startswith(wanted):
             counts = with_dask(options.kills, generator, progress.stage("a Dask worker"))
             rows.append(row_of("a Dask worker of `rfdag.bootstrap`", counts))
@@ -189,6 +191,7 @@ def killed(task: Task, kills: int, generator: np.random.Generator, report: Calla
         subprocess.run(task.words, cwd=whole, check=True, capture_output=True)
         taken = time.perf_counter() - begun
         expected, older = left_in(whole, task.same), {}
+        assert expected, f"{task.words} left nothing"
         if task.replaces:
             prepare(Path(place) / "other", seed=2)
             subprocess.run(task.words, cwd=Path(place) / "other", check=True, capture_output=True)
@@ -275,8 +278,20 @@ def left_in(folder: Path, patterns: Sequence[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for path in sorted(path for pattern in patterns for path in folder.glob(pattern)):
         text = path.read_text(encoding="utf-8")
-        found[str(path.relative_to(folder))] = without_times(json.loads(text)) if path.suffix == ".json" else text
+        reading = {".json": lambda text: without_times(json.loads(text)), ".csv": without_seconds}
+        found[str(path.relative_to(folder))] = reading.get(path.suffix, str)(text)
     return found
+
+
+def without_seconds(text: str) -> list[list[str]]:
+    r"""Return the cells of a table without the columns of times.
+
+    >>> without_seconds("method,median_seconds,edges\\nrfd,0.2,3\\n")
+    [['method', 'edges'], ['rfd', '3']]
+    """
+    lines = list(csv.reader(io.StringIO(text)))
+    kept = [at for at, name in enumerate(lines[0]) if not set(re.findall("[a-z]+", name)) & TIMES]
+    return [[line[at] for at in kept] for line in lines]
 
 
 def without_times(content: Any) -> Any:

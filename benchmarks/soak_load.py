@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+import forking
 import rfdag
 from report import ROOT, markdown, provenance, update_section, write_tables
 from rfdag.runtime.progress import Progress
@@ -36,8 +37,6 @@ WATCHED = 50
 """Looks at the memory."""
 WARM_UP = 300
 """Calls before the first look, in which libraries fill what they keep."""
-FORKS = 200
-"""Repetitions of fork and join."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -203,25 +202,8 @@ def cold_cache(count: int, seed: int, report: Callable[[float], None]) -> dict[s
 
 
 def forks(count: int, seed: int, report: Callable[[float], None]) -> dict[str, Any]:
-    """Fork after threads have been used, learn in the child and in the parent; nothing may wait for ever."""
-    stuck = 0
-    expected = digest(one_call(7, seed))
-    context = multiprocessing.get_context("fork")
-    for number in range(FORKS):
-        queue = context.SimpleQueue()
-        child = context.Process(target=_put_digest, args=(queue, seed))
-        child.start()
-        same = digest(one_call(7, seed)) == expected
-        child.join(60)
-        if child.is_alive() or child.exitcode or not same or queue.get() != expected:
-            stuck += 1
-            child.kill()
-        report(number / FORKS)
-    return {f"of {FORKS} forks, stuck or different": stuck}
-
-
-def _put_digest(queue: Any, seed: int) -> None:
-    queue.put(digest(one_call(7, seed)))
+    """Learn in threads, forks and pools of all kinds; nothing may wait for ever."""
+    return forking.measured(report)
 
 
 PARTS: dict[str, Callable[[int, int, Callable[[float], None]], dict[str, Any]]] = {

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from rfdag.commands.declared import RUNNING, DeclaredCommand, given_options
@@ -16,6 +15,7 @@ from rfdag.commands.output_files import Places, require_places, write_places
 from rfdag.commands.speech import INTERRUPTED, JsonFlag, escape, print_files, print_json
 from rfdag.commands.standard_input import SOURCES
 from rfdag.errors import DataWarning, NumericalWarning
+from rfdag.runtime.terminal import Console
 from rfdag.wording import counted
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from rfdag.commands.graph_files import matrix_of, read_graph
 from rfdag.commands.speech import JsonFlag, print_json
 from rfdag.errors import GraphError, listed
+from rfdag.runtime.terminal import Console
 
 MEANINGS = {
     "shd": "pairs that differ between the CPDAGs",

@@ -6,7 +6,6 @@ from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 
@@ -21,6 +20,7 @@ from rfdag.result.optimality import optimality_in_words
 from rfdag.result.ordering import MEANING, order_in_words
 from rfdag.result.pricing import price_in_words
 from rfdag.result.remarks import MARK_EXPLAINED, advice_on_directions, close_calls_in_words, marked
+from rfdag.runtime.terminal import Console
 from rfdag.wording import count_of_tests, counted, without_middle
 
 Remark = tuple[str, str]

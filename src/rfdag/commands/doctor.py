@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 import rfdag
 from rfdag.commands.speech import JsonFlag, escape, print_json
+from rfdag.runtime.terminal import Console
 from rfdag.wording import counted
 
 if TYPE_CHECKING:

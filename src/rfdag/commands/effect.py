@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from rfdag.commands import completion
 from rfdag.commands.speech import JsonFlag, escape, print_json, spelled, spelling
 from rfdag.errors import EquivalenceWarning, OptionError
+from rfdag.runtime.terminal import Console
 
 if TYPE_CHECKING:
     from rfdag.effects.estimates import Effect, EffectRange

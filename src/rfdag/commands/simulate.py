@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from rfdag.commands.speech import JsonFlag, print_files, print_json
+from rfdag.runtime.terminal import Console
 from rfdag.wording import counted
 
 

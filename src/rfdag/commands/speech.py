@@ -6,23 +6,25 @@ import ast
 import functools
 import inspect
 import json
-import os
 import shlex
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
-from rich.console import Console
 from rich.markup import escape as _without_markup
 
 from rfdag.commands.declared import DeclaredCommand, Offered
 from rfdag.errors import LongRunWarning, Message, OptionError, RfdagError, as_argument
+from rfdag.runtime.terminal import Console, drop_output
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
+
+TOO_LITTLE = "The memory that this process may use is not enough. Use fewer rows, columns or jobs, or raise the limit."
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
@@ -39,15 +41,18 @@ def reported(command: Command) -> Command:
     def run(context: typer.Context, **given: Any) -> None:
         try:
             command(**dict.fromkeys(wanted, context), **given)
+            _flush_output()
         except BrokenPipeError:
-            # The reader has seen enough; let nothing complain at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            # The reader has seen enough.
+            drop_output("stdout")
         except KeyboardInterrupt:
             Console(stderr=True).print("Interrupted.", highlight=False)
             raise typer.Exit(INTERRUPTED) from None
-        except (RfdagError, ImportError, OSError) as problem:
-            words = escape(_spoken(problem, context))
+        except (RfdagError, ImportError, OSError, MemoryError) as problem:
+            words = escape(TOO_LITTLE if isinstance(problem, MemoryError) else _spoken(problem, context))
             Console(stderr=True, soft_wrap=True).print(f"[bold red]Error:[/bold red] {words}", highlight=False)
+            with suppress(OSError):
+                _flush_output()
             raise typer.Exit(2 if isinstance(problem, OptionError) else 1) from None
 
     # Typer hands over its context where a parameter is annotated so.
@@ -55,6 +60,17 @@ def reported(command: Command) -> Command:
     others = [parameter for name, parameter in signature.parameters.items() if name not in wanted]
     run.__signature__ = signature.replace(parameters=[context, *others])  # type: ignore[attr-defined]
     return run  # type: ignore[return-value]
+
+
+def _flush_output() -> None:
+    """Write what is still to be written to standard output; where that fails, drop it and raise."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except OSError:
+        drop_output("stdout")
+        raise
 
 
 def note(text: str) -> None:
@@ -144,4 +160,4 @@ def print_files(console: Console, files: Sequence[Path]) -> None:
 
 def print_json(content: Mapping[str, Any]) -> None:
     """Print one JSON object."""
-    sys.stdout.write(json.dumps(content, indent=2, default=str, ensure_ascii=False, allow_nan=False) + "\n")
+    typer.echo(json.dumps(content, indent=2, default=str, ensure_ascii=False, allow_nan=False))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.evidence.kernels.kendall import discordances
-from rfdag.runtime.threads import share
+from rfdag.runtime.threads import require_wanted, share
 
 Floats = NDArray[np.float64]
 
@@ -36,22 +35,15 @@ def kendall(values: NDArray[Any], threads: int = 1, report: Callable[[float], No
         order[at] = np.argsort(codes[at], kind="stable")
         tied[at] = (counts * (counts - 1) // 2).sum()
     swaps, joint = np.zeros((p, p), np.int64), np.zeros((p, p), np.int64)
-    stop = threading.Event()
 
     def work(first: int, step: int) -> None:
         for at in range(first, p - 1, step):
-            if stop.is_set():
-                return
+            require_wanted()
             discordances(codes, order, at, swaps[at], joint[at])
             if first == 0:
                 report(1 - ((p - 1 - at) / p) ** 2)
 
-    try:
-        share(work, threads)
-    except BaseException:
-        # The other threads end with their column.
-        stop.set()
-        raise
+    share(work, threads)
     pairs = n * (n - 1) // 2
     # Pairs ordered alike less those ordered otherwise, of the pairs that are tied in neither column.
     excess = pairs - tied[:, None] - tied + joint - 2 * swaps

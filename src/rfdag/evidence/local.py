@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from rfdag.evidence.kernels.gathering import gather
-from rfdag.runtime.threads import share
+from rfdag.runtime.threads import require_wanted, share
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -235,6 +235,7 @@ def _in_pieces(write: Callable[[Places], None], places: Places, check: Callable[
 
     def some(worker: int, workers: int) -> None:
         for first in range(worker * AT_ONCE, len(places.variables), workers * AT_ONCE):
+            require_wanted()
             check()
             write(places.some(slice(first, first + AT_ONCE)))
 

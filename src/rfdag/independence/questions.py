@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import islice
@@ -15,7 +14,7 @@ import numpy as np
 from rfdag.eliminate.engines.independence import Query
 from rfdag.errors import DataMessage, IndependenceError, RfdagError, as_column, as_columns
 from rfdag.runtime.deadline import Deadline
-from rfdag.runtime.threads import share
+from rfdag.runtime.threads import require_wanted, share
 from rfdag.wording import counted
 
 SWAPPED = 20
@@ -120,21 +119,15 @@ class Questions:
 
     def _answer(self, missing: Sequence[Query], report: Callable[[float], None]) -> None:
         found: dict[Query, float] = {}
-        halt = threading.Event()
 
         def work(first: int, step: int) -> None:
-            try:
-                for query in missing[first::step]:
-                    if halt.is_set():
-                        return
-                    if self._deadline.passed():
-                        self.late = True
-                        return
-                    found[query] = self._once(*query)
-                    report(len(found) / len(missing))
-            except BaseException:
-                halt.set()
-                raise
+            for query in missing[first::step]:
+                require_wanted()
+                if self._deadline.passed():
+                    self.late = True
+                    return
+                found[query] = self._once(*query)
+                report(len(found) / len(missing))
 
         try:
             share(work, min(self._threads, len(missing)))

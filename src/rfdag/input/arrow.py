@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rfdag.errors import DataError, FileError
 from rfdag.input.checks import check_duplicates
 from rfdag.input.coding import Encoded, Reading, encoded_numbers, shared_order
+from rfdag.input.files import Version, reading
 from rfdag.input.pieces import File, Piece, Pieces
 from rfdag.input.table import rows_per_block
 from rfdag.input.words import TEXT, Words
@@ -99,8 +100,8 @@ class ParquetFile(File):
     """A Parquet file: its columns are known at once, its row groups are read where they are worked on."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        with _reading(path, "a Parquet file"), self._open() as file:
+        self.path, self._version = path, Version.of(path)
+        with self._reading(), self._open() as file:
             self._metadata = file.metadata
             schema = file.schema_arrow
         found, self.words = columns_in(schema)
@@ -154,26 +155,36 @@ class ParquetFile(File):
         return read
 
     def _batches(self, groups: list[int], names: Sequence[str], step: int) -> Iterator[Any]:
-        with _reading(self.path, "a Parquet file"), self._open(self._metadata) as file:
+        with self._reading(), self._open(self._metadata) as file:
             yield from file.iter_batches(step, row_groups=groups, columns=list(names), use_threads=False)
+
+    def _reading(self) -> AbstractContextManager[None]:
+        return _reading(self.path, "a Parquet file", self._version)
 
 
 class IpcFile(File):
     """A Feather or Arrow IPC file, whose record batches are read one at a time."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        with _reading(path, "an Arrow IPC file"), self._open() as reader:
+        self.path, self._version = path, Version.of(path)
+        with self._reading(), self._open() as reader:
             schema = reader.schema
             self._batches = reader.num_record_batches
+        self._fields = schema.names
         found, self.words = columns_in(schema)
         self.names = tuple(found)
         # The number of rows of a batch is known only once it is read.
         self.weight = float(self._batches)
 
-    def _open(self) -> Any:
+    def _open(self, names: Sequence[str] = ()) -> Any:
+        """Open it, for some of its columns only where they are named."""
         arrow = require_pyarrow()
-        return arrow.ipc.open_file(arrow.memory_map(str(self.path)))
+        options = arrow.ipc.IpcReadOptions(included_fields=[self._fields.index(name) for name in names])
+        # Not mapped into memory: a process that reads a mapped file dies when another one cuts it short.
+        return arrow.ipc.open_file(arrow.OSFile(str(self.path)), options=options)
+
+    def _reading(self) -> AbstractContextManager[None]:
+        return _reading(self.path, "an Arrow IPC file", self._version)
 
     def pieces(self, names: Sequence[str], reading: Reading | None = None) -> Iterator[Piece]:
         """Yield one piece for every record batch."""
@@ -182,7 +193,7 @@ class IpcFile(File):
 
     def _reader(self, at: int, names: Sequence[str], reading: Reading | None) -> Callable[[], Iterator[Any]]:
         def read() -> Iterator[Any]:
-            with _reading(self.path, "an Arrow IPC file"), self._open() as reader:
+            with self._reading(), self._open(names) as reader:
                 batch = reader.get_batch(at)
             step = rows_per_block(len(names))
             for start in range(0, batch.num_rows, step):
@@ -192,15 +203,16 @@ class IpcFile(File):
 
 
 @contextmanager
-def _reading(path: Path, kind: str) -> Iterator[None]:
+def _reading(path: Path, kind: str, version: Version | None) -> Iterator[None]:
     arrow = require_pyarrow()
-    try:
-        yield
-    except (FileNotFoundError, PermissionError, MemoryError):
-        raise
-    except (arrow.ArrowException, OSError) as problem:
-        reason = str(problem).splitlines()[0].rstrip(".")
-        raise FileError(f"{path} is damaged, cut short or not {kind} ({reason}). Write it again.") from None
+    with reading(path, version):
+        try:
+            yield
+        except (FileNotFoundError, PermissionError, MemoryError):
+            raise
+        except (arrow.ArrowException, OSError) as problem:
+            reason = str(problem).splitlines()[0].rstrip(".")
+            raise FileError(f"{path} is damaged, cut short or not {kind} ({reason}). Write it again.") from None
 
 
 def columns_in(schema: Any) -> tuple[list[str], dict[Hashable, Words]]:

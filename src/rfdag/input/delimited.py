@@ -18,7 +18,7 @@ from rfdag.input.cells import check_named, ragged
 from rfdag.input.coding import NAMED, Encoded, Entry, Reading
 from rfdag.input.description import Description
 from rfdag.input.dialect import LINES_LOOKED_AT, rows_of
-from rfdag.input.files import reading
+from rfdag.input.files import Version, reading
 from rfdag.input.frames import coded
 from rfdag.input.numbers import BOOLEANS, Spelling
 from rfdag.input.packing import FALLBACK, encoding_of
@@ -41,8 +41,8 @@ class TextFile(File):
 
     def __init__(self, path: Path, form: Description) -> None:
         require_pyarrow()
-        self.path = path
-        with reading(path):
+        self.path, self._version = path, Version.of(path)
+        with reading(path, self._version):
             first = self._first_lines()
             self._encoding = encoding_of(first, path, form.encoding)
             if "16" in self._encoding or "32" in self._encoding:
@@ -94,7 +94,7 @@ class TextFile(File):
         """Yield one piece for every block of lines."""
         place = {name: at for at, name in enumerate(self.names)}
         places = [place[name] + self._offset for name in names]
-        with reading(self.path):
+        with reading(self.path, self._version):
             for before, text in self._blocks():
                 # Compressed files are weighed as they are stored; what they become shows only when it is read.
                 yield Piece(self._parser(text, before, places, how), 0.0 if is_packed(self.path) else len(text))
@@ -136,7 +136,7 @@ class TextFile(File):
             how = how._replace(of=partial(_with_numbers, self._dialect.spelling, named, how.of))
 
         def read() -> Iterator[Any]:
-            with reading(self.path):
+            with reading(self.path, self._version):
                 block = self._parse_fast(text, places, how)
                 if block is None:
                     # pyarrow stops at the first cell it cannot read; the error is to name every such column.

@@ -1,12 +1,14 @@
-"""What can go wrong with any file: it is not there, may not be read, is damaged, or is larger than memory."""
+"""What can go wrong with any file: it is not there, may not be read, is damaged, changes, or is larger than memory."""
 
 from __future__ import annotations
 
+import stat
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from rfdag.errors import FileError, RfdagError, keyword
 from rfdag.runtime.memory import available_memory
@@ -15,9 +17,58 @@ DAMAGED = (EOFError, OSError, NotImplementedError, RuntimeError, zipfile.BadZipF
 """What unpacking raises for archives that are damaged, encrypted, or packed in a way that Python does not know."""
 
 
+class Version(NamedTuple):
+    """What tells whether a file is still the same: where its content lies, its size, and when it was last written."""
+
+    device: int
+    inode: int
+    size: int
+    written: int
+
+    @classmethod
+    def of(cls, path: Path) -> Version | None:
+        """Return the present version of a file; None if there is none, or if it is no file but a pipe."""
+        try:
+            found = path.stat()
+        except OSError:
+            return None
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        return cls(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Turn what goes wrong when a file is read into errors that say what to do."""
+def reading(path: Path, version: Version | None = None) -> Iterator[None]:
+    """Turn what goes wrong when a file is read into errors that say what to do.
+
+    Among them is that it changes meanwhile, or is no longer in the ``version`` in which it was first looked at: what is
+    read would be partly what it was, and partly what it is.
+    """
+    before = version or Version.of(path)
+    if _differs(path, version):
+        raise _changed(path)
+    try:
+        with _in_words(path):
+            yield
+    except Exception:
+        if _differs(path, before):
+            raise _changed(path) from None
+        raise
+    if _differs(path, before):
+        raise _changed(path)
+
+
+def _differs(path: Path, before: Version | None) -> bool:
+    return before is not None and Version.of(path) != before
+
+
+def _changed(path: Path) -> FileError:
+    what = "changed" if path.exists() else "removed"
+    return FileError(f"{path} was {what} while it was read. Read it when it is complete, or a copy of it.")
+
+
+@contextmanager
+def _in_words(path: Path) -> Iterator[None]:
     try:
         yield
     except RfdagError:

@@ -111,7 +111,9 @@ def _searched(method: Soft, evidence: EnvironmentMoments, run: Run) -> tuple[Fou
     candidates = candidates_of(evidence, [each.dag for each in starts], run)
     asked = run.estimation.intercepts
     kinds: tuple[Literal["common", "environment"], ...] = ("common", "environment") if asked == "auto" else (asked,)
-    rivals, interrupted = Rivals(), False
+    rivals, interrupted = Rivals(), _interrupted(starts[-1])
+    if interrupted:
+        kinds = kinds[:1]
     with one_blas_thread():
         models = [_modelled(method, evidence, candidates, [each.order for each in starts], run, kind) for kind in kinds]
         least = min(each.total for each in models)
@@ -121,10 +123,10 @@ def _searched(method: Soft, evidence: EnvironmentMoments, run: Run) -> tuple[Fou
         try:
             few = len(evidence.names) <= tuned.P_TO_REFINE_BOTH and not evidence.unknown
             for model in models:
-                if method.refining and (few or model.total <= least + spare):
+                if method.refining and not interrupted and (few or model.total <= least + spare):
                     _refine(model, generator, run)
             model = min(models, key=lambda each: each.total)
-            if method.refining:
+            if method.refining and not interrupted:
                 with suppress(OutOfTime):
                     best, interrupted = iterate(
                         model.best,
@@ -159,7 +161,10 @@ def _searched(method: Soft, evidence: EnvironmentMoments, run: Run) -> tuple[Fou
 
 
 def starting_points(method: Soft, evidence: EnvironmentMoments, run: Run) -> list[Found]:
-    """Return what the method finds in all rows as one environment, less the means of theirs, and in those untouched."""
+    """Return what the method finds in all rows as one environment, less the means of theirs, and in those untouched.
+
+    If the user interrupts one of these searches, it is the last.
+    """
     views = [evidence.pooled(centred=False), evidence.pooled(centred=True)]
     quiet = np.flatnonzero(evidence.observational)
     rows = int(evidence.rows[quiet].sum())
@@ -167,7 +172,22 @@ def starting_points(method: Soft, evidence: EnvironmentMoments, run: Run) -> lis
         views.append(evidence.pooled(centred=False, among=quiet.tolist()))
     plain = replace(method, exact=False, restarts=tuned.RESTARTS_OF_STARTS if method.refining else "auto")
     each = replace(run, deadline=run.deadline.share(tuned.SHARE_OF_STARTS))
-    return [plain.learn(view, each) for view in views]
+    starts: list[Found] = []
+    for view in views:
+        try:
+            starts.append(plain.learn(view, each))
+        except KeyboardInterrupt:
+            if not starts:
+                raise
+            starts[-1] = replace(starts[-1], warnings=(*starts[-1].warnings, INTERRUPTED))
+        if _interrupted(starts[-1]):
+            break
+    return starts
+
+
+def _interrupted(found: Found) -> bool:
+    """Return whether the user, and not the time limit, ended a search."""
+    return INTERRUPTED in found.warnings
 
 
 def _attempts(starts: list[Found]) -> tuple[Attempt, ...]:

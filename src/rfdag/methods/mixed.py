@@ -54,12 +54,16 @@ def found_in_mixed(method: Soft, evidence: MixedMoments, run: Run) -> Found:
     refuse_unserved(method, evidence, run)
     if evidence.linear is not None:
         plain = found_in_mixed(method, evidence.linear, replace(run, deadline=run.deadline.share(0.5)))
-        curved = found_in_mixed(method, replace(evidence, linear=None), run)
+        plain = replace(plain, evidence=evidence.linear)
+        if INTERRUPTED in plain.warnings:
+            return plain
+        try:
+            curved = found_in_mixed(method, replace(evidence, linear=None), run)
+        except KeyboardInterrupt:
+            return replace(plain, warnings=(*plain.warnings, INTERRUPTED), interrupted=True)
         assert plain.score is not None
         assert curved.score is not None
-        better = plain if plain.score <= curved.score else curved
-        chosen = evidence.linear if better is plain else replace(evidence, linear=None)
-        return replace(better, evidence=chosen)
+        return plain if plain.score <= curved.score else replace(curved, evidence=replace(evidence, linear=None))
     places = evidence.places_by_data()
     constraints = None if run.constraints is None else run.constraints.arranged(places)
     found = _searched(method, evidence.arranged(places), replace(run, constraints=constraints))
@@ -93,15 +97,21 @@ def _searched(method: Soft, evidence: MixedMoments, run: Run) -> Found:
         usual = 1 if len(starts) > LARGEST_EXACT else block_tuning.BLOCK_BEAM
         width = usual if method.beam == "auto" else method.beam
         trees = Trees(score, _candidates(evidence), constraints, run.threads, run.limit.require)
-        rivals, attempts, starts_at = Rivals(), [], []
+        rivals, attempts, starts_at, interrupted = Rivals(), [], [], False
         eliminating = run.bar.stage("Eliminating", run.limit)
         for number, setting in enumerate(settings):
 
             def within(share: float, number: int = number) -> None:
                 eliminating((number + share) / len(settings))
 
-            order = block_orders(white, starts, rows, setting, width, constraints, within)[0]
-            scored = TreeOrder(trees, order, constraints, price=price)
+            try:
+                order = block_orders(white, starts, rows, setting, width, constraints, within)[0]
+                scored = TreeOrder(trees, order, constraints, price=price)
+            except KeyboardInterrupt:
+                if not starts_at:
+                    raise
+                interrupted = True
+                break
             attempts.append(Attempt(setting.cap, setting.mu, width, scored.total, setting.noise))
             starts_at.append(scored)
             if run.deadline.passed():
@@ -110,8 +120,7 @@ def _searched(method: Soft, evidence: MixedMoments, run: Run) -> Found:
         # From here on there is something to return.
         trees.check = run.deadline.require
         best = min(starts_at, key=_total)
-        interrupted = False
-        if method.refining:
+        if method.refining and not interrupted:
             generator = run.generator()
             try:
                 for scored in sorted(starts_at, key=_total):

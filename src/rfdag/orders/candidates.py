@@ -21,7 +21,7 @@ from scipy.sparse import coo_array, csr_array
 from rfdag.evidence.local import Lists
 from rfdag.orders import tuning
 from rfdag.runtime.device import array_module, on_host
-from rfdag.runtime.threads import share
+from rfdag.runtime.threads import require_wanted, share
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -173,6 +173,7 @@ def nearest(
 
     def rank(worker: int, workers: int) -> None:
         for first in range(worker * step, p, workers * step):
+            require_wanted()
             rows = np.arange(first, min(first + step, p))
             entries = rows_of(rows)
             xp = array_module(entries)

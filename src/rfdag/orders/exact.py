@@ -17,10 +17,13 @@ from rfdag.orders.kernels import exact
 from rfdag.orders.kernels.fits import WORTH
 from rfdag.orders.limits import most_parents
 from rfdag.orders.scores import price_of_edge
-from rfdag.runtime.threads import share
+from rfdag.runtime.threads import require_wanted, share
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+FAMILIES_AT_ONCE = 1 << 20
+"""Sets of parents that are scored between two reports."""
 
 SETS_AT_ONCE = 1 << 18
 """Sets whose best order is found between two reports."""
@@ -120,12 +123,17 @@ def best_dag(problem: Problem, threads: int = 1, report: Callable[[float], None]
     least = np.empty((p, 1 << (p - 1)))
 
     def score(first: int, step: int) -> None:
-        for y in range(first, p, step):
+        def check() -> None:
+            require_wanted()
             if first == 0:
                 report(0.8 * y / p)
+
+        for y in range(first, p, step):
             others = np.delete(np.arange(p), y)
-            score_families(problem, y, others, least[y])
-            exact.spread_to_supersets(least[y], p - 1)
+            score_families(problem, y, others, least[y], check)
+            for member in range(p - 1):
+                check()
+                exact.spread_to_supersets(least[y], p - 1, member, member + 1)
 
     share(score, min(threads, p) if p > tuning.LEAST_P_FOR_EXACT_THREADS else 1)
     best, last = np.zeros(1 << p), np.zeros(1 << p, np.int8)
@@ -141,15 +149,23 @@ def best_dag(problem: Problem, threads: int = 1, report: Callable[[float], None]
     return _with_families(problem, np.array(order[::-1], np.int64))
 
 
-def score_families(problem: Problem, y: int, others: Integers, scores: Floats) -> None:
-    """Fill in the score of y with every set of the others, as the bits of its number, as parents."""
+def score_families(
+    problem: Problem, y: int, others: Integers, scores: Floats, check: Callable[[], None] = lambda: None
+) -> None:
+    """Fill in the score of y with every set of the others, as the bits of its number, as parents.
+
+    ``check`` is called again and again, and may raise.
+    """
     forbidden, required = (
         as_bits(np.flatnonzero(np.isin(others, problem.having_role(y, role)))) for role in (FORBIDDEN, REQUIRED)
     )
-    gram = np.ascontiguousarray(problem.moments.gram(y, others))
+    gram = problem.moments.gram(y, others)
     rows, limit = float(problem.moments.rows(y)), int(problem.limits[y])
     given, chosen = np.empty((len(gram),) * 3), np.empty(len(gram), np.int64)
-    exact.score_families(gram, rows, problem.price, limit, forbidden, required, given, chosen, scores)
+    given[0] = gram
+    sets = forbidden, required, given, chosen, np.zeros(2, np.int64)
+    while exact.score_families(rows, problem.price, limit, *sets, FAMILIES_AT_ONCE, scores):
+        check()
 
 
 def _with_families(problem: Problem, order: Integers) -> Solution:

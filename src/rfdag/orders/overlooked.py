@@ -18,7 +18,7 @@ from rfdag.orders.candidates import ENTRIES_AT_ONCE
 from rfdag.orders.fitted import regressions_of
 from rfdag.orders.scores import ScoredOrder
 from rfdag.runtime.device import array_module, on_host
-from rfdag.runtime.threads import share
+from rfdag.runtime.threads import require_wanted, share
 
 Integers = NDArray[np.int64]
 
@@ -42,6 +42,7 @@ def overlooked(scored: ScoredOrder, check: Callable[[], None] = lambda: None, th
 
     def compare(worker: int, workers: int) -> None:
         for first in range(worker * step, p, workers * step):
+            require_wanted()
             check()
             children = np.arange(first, min(first + step, p))
             left = scored.moments.of_residuals(children, by_child[children])

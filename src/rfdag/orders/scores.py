@@ -20,7 +20,7 @@ from rfdag.orders.grams import Grams
 from rfdag.orders.kernels import fits, moves
 from rfdag.orders.limits import most_parents
 from rfdag.runtime.deadline import OutOfTime
-from rfdag.runtime.threads import share
+from rfdag.runtime.threads import require_wanted, share
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -150,6 +150,7 @@ class ScoredOrder:
         def some(worker: int, workers: int) -> int:
             done = 0
             for first in range(worker * AT_ONCE, len(variables), workers * AT_ONCE):
+                require_wanted()
                 check()
                 done += work(variables[first : first + AT_ONCE], worker)
             return done
@@ -291,17 +292,20 @@ class ScoredOrder:
 
     def adopt(self, other: ScoredOrder, variables: Integers, order: Integers) -> None:
         """Take over the parents of some variables from an order with the same candidates, along a new order of all."""
-        ours, theirs = self._state, other._state
-        ours.places[fits.ORDER] = order
-        ours.places[fits.PLACE, order] = np.arange(len(order))
-        ours.places[fits.COUNT, variables] = theirs.places[fits.COUNT, variables]
-        ours.places[fits.STALE, variables] = 1
-        ours.parents[variables] = theirs.parents[variables]
-        ours.values[fits.SCORE, variables] = theirs.values[fits.SCORE, variables]
+        own, theirs = self._state, other._state
+        # On copies that take their places at once: Ctrl-C must not leave an order with the parents of another.
+        places, parents, values, left = (each.copy() for each in (own.places, own.parents, own.values, own.left))
+        places[fits.ORDER] = order
+        places[fits.PLACE, order] = np.arange(len(order))
+        places[fits.COUNT, variables] = theirs.places[fits.COUNT, variables]
+        places[fits.STALE, variables] = 1
+        parents[variables] = theirs.parents[variables]
+        values[fits.SCORE, variables] = theirs.values[fits.SCORE, variables]
         for y in variables.tolist():
             along = slice(self.candidates.starts[y], self.candidates.starts[y + 1])
-            ours.left[:, along] = theirs.left[:, along]
+            left[:, along] = theirs.left[:, along]
         self.settled = False
+        self._state = own._replace(places=places, parents=parents, values=values, left=left)
 
     def reinsert(self, variable: int) -> float:
         """Put a variable where it lowers the score most; return the change, 0 when it stays."""

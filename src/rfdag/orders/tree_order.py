@@ -224,8 +224,9 @@ class TreeOrder:
         """Take another order; return the change of the score. Variables whose parents change make others stale."""
         before = self._ends
         score = self.total
-        self._ends = self._found_ends(order)
-        self._order = order
+        ends = self._found_ends(order)
+        # At once: Ctrl-C must not leave an order with the parents of another.
+        self._ends, self._order = ends, order
         trees = self.trees
         for child in np.flatnonzero(before != self._ends).tolist():
             old, new = trees.parents_at(int(before[child])), trees.parents_at(int(self._ends[child]))

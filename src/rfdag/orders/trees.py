@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from rfdag.knowledge.constraints import Constraints
 from rfdag.orders.family_scores import FamilyScore
 from rfdag.orders.kernels.trees import TO_SHRINK, UNSEEN, rank_branches
-from rfdag.runtime.threads import share
+from rfdag.runtime.threads import require_wanted, share
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -154,6 +154,7 @@ class Trees:
 
         def some(worker: int, workers: int) -> None:
             for begin in range(worker * SCANNED_AT_ONCE, len(children), workers * SCANNED_AT_ONCE):
+                require_wanted()
                 self.check()
                 here = slice(begin, begin + SCANNED_AT_ONCE)
                 own[here], out[here] = self.score.scan(children[here], parents[here], sizes[here], self._candidates)

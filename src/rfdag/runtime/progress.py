@@ -30,8 +30,10 @@ class Progress:
 
     def __init__(self, show: bool | Callable[[float], None] | None = None) -> None:
         self._listener = show if callable(show) else None
-        self._wanted = sys.stderr.isatty() if show is None else bool(show) and self._listener is None
-        self._silent = show is not None
+        # There is no such stream in a process without a terminal, or whose starter has closed it.
+        open_ = sys.stderr is not None
+        self._wanted = open_ and (sys.stderr.isatty() if show is None else bool(show) and self._listener is None)
+        self._silent = show is not None or not open_
         self._lock = threading.Lock()
         self._timer = threading.Timer(PATIENCE, self._start_bar)
         self._timer.daemon = True
@@ -118,7 +120,7 @@ class Progress:
     def say(self, message: str) -> None:
         """Print a line if bars are shown."""
         if self._wanted:
-            from rich.console import Console
+            from rfdag.runtime.terminal import Console
 
             Console(stderr=True).print(f"[dim]{message}[/dim]", highlight=False)
 
@@ -150,9 +152,10 @@ class Progress:
             self._bar.update(self._task, total=1.0, completed=share)
 
     def _start_bar(self) -> None:
-        from rich.console import Console
         from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
+
+        from rfdag.runtime.terminal import Console
 
         with self._lock:
             if not self._wanted:

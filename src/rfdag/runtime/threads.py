@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, nullcontext
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cache
 from numbers import Integral
 from typing import TypeVar
@@ -59,19 +60,61 @@ def blas_threads_for(steps: float) -> AbstractContextManager[object]:
     return one_blas_thread() if steps <= MOST_STEPS_FOR_ONE_THREAD else nullcontext()
 
 
+class _Unwanted(BaseException):
+    """Another worker has failed, or the user has interrupted."""
+
+
+_HERE = threading.local()
+"""Of each thread: the event that ends the shared work under way."""
+
+
+def require_wanted() -> None:
+    """End the work of this worker if another one has failed, or was interrupted; call it between two pieces."""
+    ended = getattr(_HERE, "ended", None)
+    if ended is not None and ended.is_set():
+        raise _Unwanted
+
+
 def share(work: Callable[[int, int], T], threads: int) -> list[T]:
     """Return ``work(first, step)`` for first = 0 … threads − 1 and step = threads, computed in parallel.
 
     Worker ``first`` does the pieces first, first + step, …: interleaved, so that workers take about equally long even
-    if the cost grows along the range. The calling thread is one of the workers. An error is raised once all are done.
+    if the cost grows along the range. The calling thread is one of the workers. Once one of them fails or is
+    interrupted, the others end where they next call `require_wanted`; the error is raised when all have.
     """
     if threads == 1:
         return [work(0, 1)]
+    ended = threading.Event()
+
+    def part(first: int) -> T:
+        before, _HERE.ended = getattr(_HERE, "ended", None), ended
+        try:
+            return work(first, threads)
+        except BaseException:
+            ended.set()
+            raise
+        finally:
+            _HERE.ended = before
+
     # Threads do not survive a fork, so a pool belongs to the process that made it.
     pool = _pool(threads - 1, os.getpid())
-    others = [pool.submit(work, first, threads) for first in range(1, threads)]
+    others = [pool.submit(part, first) for first in range(1, threads)]
     try:
-        own = work(0, threads)
+        with suppress(_Unwanted):
+            own = part(0)
     finally:
-        wait(others)
+        _wait(others, ended)
+    for problem in (other.exception() for other in others):
+        if problem is not None and not isinstance(problem, _Unwanted):
+            raise problem
     return [own, *(other.result() for other in others)]
+
+
+def _wait(others: Sequence[Future[T]], ended: threading.Event) -> None:
+    """Wait for the other workers, which end early if the user interrupts."""
+    try:
+        wait(others)
+    except BaseException:
+        ended.set()
+        wait(others)
+        raise

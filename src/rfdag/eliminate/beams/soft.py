@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from functools import partial
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from rfdag.eliminate.beams.counts import Found, set_keys
 from rfdag.eliminate.kernels import soft as kernels
 from rfdag.knowledge.constraints import Constraints
-from rfdag.runtime.threads import share
+from rfdag.runtime.threads import require_wanted, share
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -180,21 +179,15 @@ class SoftBeam:
 
         ``check`` is called between two states, and may raise.
         """
-        ended = threading.Event()
 
         def some(first: int, step: int) -> None:
             for state in range(first, count, step):
-                if ended.is_set():
-                    return
+                require_wanted()
                 work(state, first)
                 if first == 0:
                     check()
 
-        try:
-            share(some, min(self._threads, count) if steps > WORTH_SHARING else 1)
-        except BaseException:
-            ended.set()
-            raise
+        share(some, min(self._threads, count) if steps > WORTH_SHARING else 1)
 
 
 def _room(p: int, width: int, every: int, before: NDArray[np.bool_]) -> kernels.Beam:

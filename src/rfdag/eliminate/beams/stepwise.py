@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from functools import partial as bind
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from rfdag.eliminate.beams.counts import DIGITS, Found, set_keys
 from rfdag.eliminate.kernels import stepwise as kernels
 from rfdag.knowledge.constraints import Constraints
-from rfdag.runtime.threads import share
+from rfdag.runtime.threads import require_wanted, share
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -139,21 +138,15 @@ class StepwiseBeam:
         """
         threads = min(self._threads, count) if count * v**3 > WORTH_SHARING else 1
         piece = max(1, min(AT_ONCE // v**3, -(-count // threads)))
-        ended = threading.Event()
 
         def some(worker: int, step: int) -> None:
             for first in range(worker * piece, count, step * piece):
-                if ended.is_set():
-                    return
+                require_wanted()
                 work(first, min(first + piece, count))
                 if worker == 0:
                     check()
 
-        try:
-            share(some, threads)
-        except BaseException:
-            ended.set()
-            raise
+        share(some, threads)
 
 
 def _distinct(values: Floats, keys: NDArray[np.uint64], width: int) -> Integers:

@@ -12,23 +12,20 @@ from rfdag.runtime.compilation import kernel
 
 
 @kernel()
-def score_families(gram, n, price, limit, forbidden, required, given, chosen, scores):
-    """Fill, for every set S of the other variables, the score of y with the parents S.
+def score_families(n, price, limit, forbidden, required, given, chosen, at, most, scores):
+    """Fill, for ``most`` sets S of other variables, the score of y with the parents S; return whether some are left.
 
-    ``gram`` holds the correlations of y, which comes first, and the others; bit x of a set stands for the row x + 1. A
+    given[0] holds the correlations of y, which comes first, and the others; bit x of a set stands for the row x + 1. A
     set scores ∞ if it has more members than ``limit``, one that is ``forbidden``, or not all that are ``required``.
+    ``at`` keeps the size and the mask of the set that comes next, at first 0 and 0.
 
     Sets are visited so that each is the one before with a later variable added. Of the covariances given a set only
     those of y and of still later variables are kept, in ``given``, so that a set takes a few steps on average, whatever
     its size. ``chosen`` is room for its members.
     """
-    m = gram.shape[0] - 1
-    for i in range(m + 1):
-        for j in range(m + 1):
-            given[0, i, j] = gram[i, j]
-    size = 0
-    mask = 0
-    while True:
+    m = given.shape[1] - 1
+    size, mask = at[0], at[1]
+    for _ in range(most):
         left = max(given[size, 0, 0], TINY)
         allowed = size <= limit and mask & forbidden == 0 and mask & required == required
         scores[mask] = n * math.log(left) + price * size if allowed else np.inf
@@ -37,7 +34,7 @@ def score_families(gram, n, price, limit, forbidden, required, given, chosen, sc
             # The last variable was the last to add: leave it out, and put the next in the place of the one before.
             size -= 1
             if size <= 0:
-                break
+                return False
             mask ^= 1 << (m - 1)
             size -= 1
             x = chosen[size] + 1
@@ -55,12 +52,14 @@ def score_families(gram, n, price, limit, forbidden, required, given, chosen, sc
             slope_j = before[j, x + 1] * inverse
             for i in range(x + 2, j + 1):
                 after[j, i] = before[j, i] - slope_j * before[i, x + 1]
+    at[0], at[1] = size, mask
+    return True
 
 
 @kernel()
-def spread_to_supersets(scores, members):
-    """Turn the score of every set into the least score of its subsets, over so many members."""
-    for x in range(members):
+def spread_to_supersets(scores, members, first, end):
+    """Turn the score of every set into the least score of its subsets, over the members from ``first`` to ``end``."""
+    for x in range(first, end):
         step = 1 << x
         for start in range(0, 1 << members, 2 * step):
             for at in range(start, start + step):

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from rfdag.commands import completion
 from rfdag.commands.graph_files import read_truth
 from rfdag.commands.speech import JsonFlag, escape, print_json
+from rfdag.runtime.terminal import Console
 from rfdag.studies.bench.environments import FOLDER
 from rfdag.studies.bench.names import CONTENDERS, GROUPS, WORKLOADS
 

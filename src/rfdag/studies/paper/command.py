@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 
 from rfdag.commands import completion
 from rfdag.commands.speech import JsonFlag, escape, print_json
 from rfdag.errors import OptionError
+from rfdag.runtime.terminal import Console
 from rfdag.studies.bench.environments import FOLDER as PEERS
 from rfdag.studies.paper import catalogue
 
