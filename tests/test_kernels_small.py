@@ -40,14 +40,23 @@ def family_score(correlation, price, y, parents):
 # Sets of parents
 
 
+def scores_of_sets(gram, limit, forbidden=0, required=0, at_once=3):
+    """Return the scores of all sets, a few in a call."""
+    scores = np.full(1 << (len(gram) - 1), np.nan)
+    given, chosen, at = np.empty((len(gram),) * 3), np.empty(len(gram), np.int64), np.zeros(2, np.int64)
+    given[0] = gram
+    calls = 1
+    while exact.score_families(float(N), 3.0, limit, forbidden, required, given, chosen, at, at_once, scores):
+        calls += 1
+    assert calls == -(-len(scores) // at_once)
+    return scores
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("limit", "forbidden", "required"), [(4, 0, 0), (2, 0b0100, 0), (3, 0b1000, 0b0001)])
 def test_every_set_of_parents_is_scored(limit, forbidden, required, seed):
     gram = correlations(5, seed)
-    scores = np.full(16, np.nan)
-    exact.score_families(
-        gram, float(N), 3.0, limit, forbidden, required, np.empty((5, 5, 5)), np.empty(5, np.int64), scores
-    )
+    scores = scores_of_sets(gram, limit, forbidden, required)
     for mask in range(16):
         parents = [x + 1 for x in range(4) if mask >> x & 1]
         allowed = len(parents) <= limit and not mask & forbidden and mask & required == required
@@ -57,8 +66,7 @@ def test_every_set_of_parents_is_scored(limit, forbidden, required, seed):
 
 def test_what_parents_determine_adds_nothing():
     gram = np.corrcoef(np.array([[1.0, 2, 3, 5], [1.0, 3, 2, 1], [2.0, 6, 4, 2]]))
-    scores = np.empty(4)
-    exact.score_families(gram, float(N), 3.0, 2, 0, 0, np.empty((3, 3, 3)), np.empty(3, np.int64), scores)
+    scores = scores_of_sets(gram, 2)
     assert scores[0b11] == pytest.approx(scores[0b01] + 3.0)
     assert scores[0b10] == pytest.approx(scores[0b01])
 
@@ -66,7 +74,8 @@ def test_what_parents_determine_adds_nothing():
 def test_supersets_are_at_most_their_subsets():
     scores = np.random.default_rng(1).normal(size=16)
     spread = scores.copy()
-    exact.spread_to_supersets(spread, 4)
+    exact.spread_to_supersets(spread, 4, 0, 1)
+    exact.spread_to_supersets(spread, 4, 1, 4)
     for mask in range(16):
         assert spread[mask] == min(scores[part] for part in range(16) if part & ~mask == 0)
 
