@@ -28,7 +28,8 @@ lint: $(TOOLS)  ## check style, types and the direction of imports
 	$(BIN)/lint-imports
 
 docs: $(TOOLS)  ## build the documentation into site/; warnings are errors
-	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -d build/doctrees docs site
+	@rm -rf site
+	$(BIN)/sphinx-build --fail-on-warning --fresh-env --keep-going --quiet -d build/doctrees docs site
 
 format: $(TOOLS)  ## fix style
 	$(BIN)/ruff check --fix .

@@ -36,6 +36,11 @@ def as_written(
     return written, result if isinstance(result, str) else ""
 
 
+def is_in_signature(app: Any, kind: str, name: str, member: Any, skipped: bool, options: Any) -> bool | None:
+    """Return True for fields of named tuples, which the signature shows with their types."""
+    return True if str(member.__doc__).startswith("Alias for field number") else None
+
+
 def named(annotation: str) -> str:
     """Return the type of an attribute with arrays by their name.
 
@@ -62,6 +67,7 @@ def setup(app: Any) -> dict[str, bool]:
     from sphinx.domains.python import PyAttribute, PyProperty
 
     app.connect("autodoc-process-signature", as_written)
+    app.connect("autodoc-skip-member", is_in_signature)
     app.add_directive_to_domain("py", "attribute", with_names(PyAttribute), override=True)
     app.add_directive_to_domain("py", "property", with_names(PyProperty), override=True)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
