@@ -283,6 +283,25 @@ def test_text_that_was_packed_too_well_is_refused(ending, tmp_path, monkeypatch)
         read_evidence(tmp_path / "x.csv")
 
 
+@pytest.mark.parametrize("ending", [".feather", ".parquet"])
+@pytest.mark.parametrize("rows", [20_000, 1_000_000])
+def test_columns_that_were_packed_too_well_are_refused(ending, rows, tmp_path, monkeypatch):
+    """What is refused unpacks to 16 MB; of fewer rows, it unpacks to what is always read."""
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import feather, parquet
+
+    monkeypatch.setattr(unpacking, "TRIFLE", 2**20)
+    table, path = arrow.table({"a": np.zeros(rows), "b": np.zeros(rows)}), tmp_path / f"x{ending}"
+    table = table.append_column("kind", arrow.array(["u"] * rows).dictionary_encode())
+    if ending == ".parquet":
+        parquet.write_table(table, path, compression="zstd", use_dictionary=False, data_page_size=2**26)
+    else:
+        feather.write_feather(table, str(path), compression="zstd", chunksize=rows)
+    expected = "Up to 500 times its size are read.*save it again without compression" if rows > 100_000 else "constant"
+    with pytest.raises(RfdagError, match=expected):
+        read_evidence(path)
+
+
 def test_what_is_packed_well_and_honestly_is_read(tmp_path):
     rows = np.random.default_rng(5).random((1000, 100)) < 0.02
     text = "".join(",".join(row) + "\n" for row in [[f"v{at}" for at in range(100)], *rows.astype(int).astype(str)])

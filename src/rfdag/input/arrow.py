@@ -16,10 +16,12 @@ from rfdag.errors import DataError, FileError
 from rfdag.input.checks import check_duplicates
 from rfdag.input.coding import Encoded, Reading, encoded_numbers, shared_order
 from rfdag.input.files import Version, reading
+from rfdag.input.ipc import UNCOMPRESSED, require_room
 from rfdag.input.pieces import File, Piece, Pieces
 from rfdag.input.table import rows_per_block
 from rfdag.input.words import TEXT, Words
 from rfdag.runtime.memory import available_memory
+from rfdag.runtime.unpacking import require_plausible
 
 Floats = NDArray[np.float64]
 
@@ -104,6 +106,8 @@ class ParquetFile(File):
         with self._reading(), self._open() as file:
             self._metadata = file.metadata
             schema = file.schema_arrow
+        groups = map(self._metadata.row_group, range(self._metadata.num_row_groups))
+        require_plausible(path, sum(group.total_byte_size for group in groups), UNCOMPRESSED)
         found, self.words = columns_in(schema)
         self.names = tuple(found)
         self.rows = int(self._metadata.num_rows)
@@ -168,6 +172,7 @@ class IpcFile(File):
     def __init__(self, path: Path) -> None:
         self.path, self._version = path, Version.of(path)
         with self._reading(), self._open() as reader:
+            require_room(path, require_pyarrow())
             schema = reader.schema
             self._batches = reader.num_record_batches
         self._fields = schema.names
