@@ -21,10 +21,12 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from bill_of_materials import OURS
+
 ROOT = Path(__file__).parents[1]
 
 ALLOWED = {
-    "0BSD", "Apache-2.0", "BSD", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-CMU", "MPL-2.0",
+    "0BSD", "Apache-2.0", "BSD", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0", "MIT-CMU", "MPL-2.0",
     "PSF-2.0", "Zlib",
 }  # fmt: skip
 """Licences that a dependency may have: those that let rfdag be used, changed and sold under its own, BSD-3-Clause. The
@@ -43,9 +45,13 @@ OLD_NAMES = {
 }
 """Licences in words, as classifiers of older metadata have them."""
 
-EXCEPTIONS = {"pygam": ("GPL-3.0", ("lingam",))}
-"""Packages with another licence, and the packages through which alone they are installed. rfdag neither imports them
-nor hands them on; they come with an extra that installs other people's programs to compare or exchange graphs with."""
+EXCEPTIONS = {
+    "docutils": ({"BSD", "GNU General Public License (GPL)", "Public Domain"}, ()),
+    "pygam": ({"GPL-3.0"}, ("lingam",)),
+}
+"""Packages under other licences, and the packages through which alone a user of rfdag may get them. rfdag neither
+imports them nor hands them on: they come with tools for its development, and with an extra that installs other
+people's programs to compare or exchange graphs with. (Of docutils, a mode for an editor is under the GPL.)"""
 
 UNREACHED = re.compile(
     r"ConnectionError|ConnectTimeout|ReadTimeout|ServiceError|Max retries|resolve|ProxyError|SSLError"
@@ -66,14 +72,18 @@ def licences_of(package: Distribution) -> set[str]:
     metadata = package.metadata.json
     expression = str(metadata.get("license_expression") or "")
     if expression:
-        return {_chosen(part) for part in re.split(r"\s+AND\s+", expression.replace("(", " ").replace(")", " "))}
+        return _in_expression(expression)
     classifiers = metadata.get("classifier", ())
     words = [entry.rpartition("::")[2].strip() for entry in classifiers if entry.startswith("License ::")]
     found = {OLD_NAMES.get(word, word) for word in words} - {""}
     if found:
         return found
     written = str(metadata.get("license") or "unknown").strip().splitlines()[0]
-    return {OLD_NAMES.get(written, written)}
+    return {OLD_NAMES[written]} if written in OLD_NAMES else _in_expression(written)
+
+
+def _in_expression(expression: str) -> set[str]:
+    return {_chosen(part) for part in re.split(r"\s+AND\s+", re.sub(r"[()]", " ", expression))}
 
 
 def _chosen(alternatives: str) -> str:
@@ -92,36 +102,37 @@ def licence_problems() -> list[str]:
         by_licence[" and ".join(sorted(licences))].append(name)
         if licences <= ALLOWED:
             continue
-        stated, through = EXCEPTIONS.get(name, ("", ()))
-        if licences != {stated}:
+        stated, through = EXCEPTIONS.get(name, (set(), ()))
+        if licences != stated:
             problems.append(f"{name} is under {', '.join(sorted(licences))}, which is not among the licences allowed.")
         elif name in reached_from("rfdag", installed, without=through):
-            problems.append(f"{name} is under {stated}, and is needed by more than {', '.join(through)}.")
+            problems.append(f"{name} is under {', '.join(stated)}, and users get it otherwise than was thought.")
     print(f"Licences of {len(installed)} installed packages:")
     for licences_in_words, names in sorted(by_licence.items(), key=lambda entry: -len(entry[1])):
         shown = ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])} and {len(names) - 3} more"
         print(f"  {licences_in_words}: {shown}")
-    for name, (licence, through) in EXCEPTIONS.items():
+    for name, (_, through) in EXCEPTIONS.items():
         if name in installed:
-            print(f"  {name} ({licence}) comes through {', '.join(through)} alone, which a plain installation lacks.")
+            print(f"  {name} comes with {', '.join(through) or 'tools for development'} alone.")
     return problems
 
 
 def reached_from(name: str, installed: Mapping[str, Distribution], without: Iterable[str]) -> set[str]:
-    """Return the installed packages that one needs, with all its extras, but not by way of those left out."""
+    """Return the installed packages that one needs, with all extras for users, but not by way of those left out."""
     found: set[str] = set()
     left: list[tuple[str, bool]] = [(canonicalize_name(name), True)]
     while left:
-        at, every_extra = left.pop()
+        at, with_extras = left.pop()
         if at in found or at in without or at not in installed:
             continue
         found.add(at)
-        left += [(needed, False) for needed in _needs(installed[at], every_extra)]
+        left += [(needed, False) for needed in _needs(installed[at], with_extras)]
     return found
 
 
-def _needs(package: Distribution, every_extra: bool) -> Iterator[str]:
-    extras = ["", *(package.metadata.get_all("Provides-Extra") or ())] if every_extra else [""]
+def _needs(package: Distribution, with_extras: bool) -> Iterator[str]:
+    offered = package.metadata.get_all("Provides-Extra") or ()
+    extras = ["", *(extra for extra in offered if with_extras and extra not in OURS)]
     for line in package.requires or ():
         requirement = Requirement(line)
         if requirement.marker is None or any(requirement.marker.evaluate({"extra": extra}) for extra in extras):

@@ -124,6 +124,7 @@ class Package:
         ({"License_Expression": "(MIT OR Apache-2.0) AND GPL-3.0-only"}, {"MIT", "GPL-3.0-only"}),
         ({"Classifier": ["License :: OSI Approved :: BSD License"]}, {"BSD"}),
         ({"License": "The MIT License (MIT)\nand so on"}, {"MIT"}),
+        ({"License": "MPL-2.0 AND MIT"}, {"MPL-2.0", "MIT"}),
         ({"License": "Do what I say"}, {"Do what I say"}),
         ({}, {"unknown"}),
     ],
@@ -142,9 +143,9 @@ def test_another_licence_is_a_problem_unless_it_comes_through_one_extra(monkeypa
     packages = [ours, numpy, lingam, pygam]
     monkeypatch.setattr(audit, "distributions", lambda: packages)
     assert audit.licence_problems() == []
-    assert "pygam (GPL-3.0) comes through lingam alone" in capsys.readouterr().out
+    assert "pygam comes with lingam alone" in capsys.readouterr().out
     numpy.requires = ["pygam"]
-    assert audit.licence_problems() == ["pygam is under GPL-3.0, and is needed by more than lingam."]
+    assert audit.licence_problems() == ["pygam is under GPL-3.0, and users get it otherwise than was thought."]
     packages.append(Package("other", License_Expression="AGPL-3.0-only"))
     assert "other is under AGPL-3.0-only" in audit.licence_problems()[0]
 
@@ -157,7 +158,7 @@ def test_another_licence_is_a_problem_unless_it_comes_through_one_extra(monkeypa
             '{"dependencies": [{"name": "a", "version": "1", "vulns": [{"id": "V1", "fix_versions": []}]}]}',
             "",
             True,
-            "V-1",
+            "V1",
         ),
         ('{"dependencies": [{"name": "a", "skip_reason": "not found"}]}', "", False, "nothing was looked up"),
         ("", "requests.exceptions.ConnectionError: no route", False, "could not be reached"),
