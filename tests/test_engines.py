@@ -345,3 +345,35 @@ def test_deterministic_pair_without_rescue_names_the_variables(recompute, device
     with pytest.raises(LostPrecision) as caught:
         spoilt_engine(recompute, device).remove(0)
     assert caught.value.variables == (0, 1)
+
+
+@pytest.mark.parametrize("condition", [1e5, 1e7, 1e9])
+@on_each
+def test_long_eliminations_of_ill_conditioned_columns_do_not_drift(device, condition):
+    """No pair is close to ±1 here: it is the sum of many removals that leaves little of a variance."""
+    generator = np.random.default_rng(5)
+    directions, _ = np.linalg.qr(generator.normal(size=(150, 150)))
+    moments = Moments.from_data(generator.normal(size=(300, 150)) * np.geomspace(1, 1 / condition, 150) @ directions)
+    K = moments.partial_correlations()
+    engine = DENSE[device](K, FisherZ(300, 0.001), recompute=moments.partial_correlations)
+    alone = DENSE[device](K, FisherZ(300, 0.001))
+    while len(engine.remaining) > 20:
+        position = int(generator.integers(len(engine.remaining)))
+        engine.remove(position)
+        alone.remove(position)
+    fresh = moments.partial_correlations(engine.remaining)
+    np.testing.assert_allclose(engine.partial, fresh, atol=max(1e-10, 1e-15 * moments.condition()))
+    off = np.abs(alone.partial - fresh).max()
+    assert off > 1e-10
+    assert off / 100 < alone.drift < 10 * off
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 2.0])
+@on_each
+def test_an_invalid_entry_is_noticed_wherever_it_is(device, value):
+    generator = np.random.default_rng(6)
+    moments = Moments.from_data(generator.normal(size=(60, 9)))
+    engine = DENSE[device](moments.partial_correlations(), FisherZ(60, 0.05), recompute=moments.partial_correlations)
+    engine._K[3, 7] = engine._K[7, 3] = value
+    engine.remove(0)
+    np.testing.assert_allclose(engine.partial, moments.partial_correlations(engine.remaining), atol=1e-12)

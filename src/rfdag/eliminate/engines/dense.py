@@ -145,11 +145,11 @@ class DenseEngine(DenseState):
         return removal, self._edge_count - (others - removal) if fill is None else fill
 
     def _marginalise(self, position: int) -> None:
-        spoilt, least, self._edge_count, self._margin = kernels.marginalise(
+        spoilt, self._edge_count, self._margin = kernels.marginalise(
             self._K, self._blocks, self._size, position, self._thresholds()[1], self._margin, *self._work,
             self._degrees, self._edges_i, self._edges_j, self._peaks,
         )  # fmt: skip
-        self._leave(position, int(spoilt), float(least))
+        self._leave(position, int(spoilt))
 
     def _changes(self, position: int) -> tuple[Integers, Integers]:
         # The number of changed edges is not known beforehand: guess, and try again with more room if it was too small.

@@ -15,8 +15,12 @@ from rfdag.eliminate.thresholds import Threshold
 Floats = NDArray[np.float64]
 Pairs = Literal["all", "neighbours"]
 
-DRIFT = 1e-11
-"""Accumulated rounding error after which K is recomputed: each step adds eps / (1 − K²) for its strongest pair."""
+DRIFT = 1e-12
+"""Rounding error after which K is recomputed.
+
+Entries of an unscaled matrix lose about eps of its diagonal as it was at first. Where removals have left little of that
+diagonal, a share that K knows as Π (1 − K²), this is much of what is left.
+"""
 
 
 class DenseState(ABC):
@@ -66,7 +70,7 @@ class DenseState(ABC):
         self.settled = settled
         self._removals: Integers | None = None
         self._edge_count = 0
-        self._drift = 0.0
+        self._left = np.ones(v)
         self._margin = np.inf
         self._allocate()
         self._scan()
@@ -80,15 +84,23 @@ class DenseState(ABC):
         """Marginalise the variable at ``position`` by one rank-one step."""
         tau, _ = self._thresholds()
         variable, margin = int(self._variables[position]), self._margin
-        near = np.abs(self._row(position)) > tau
+        row = self._row(position)
+        near = np.abs(row) > tau
         near[position] = False
+        left = self._left * (1.0 - row**2)
+        left[position] = left[-1]
+        self._left = left[:-1]
         parents = self.remaining[near]
         removed, filled = self._changes(position) if with_edges else (None, None)
         removal, fill = self._count_and_marginalise(position, removed, filled, len(parents))
-        if self._drift > DRIFT and self._recompute is not None and self._size > 1:
-            # The rounding errors of the steps so far may have added up.
+        if self.drift > DRIFT and self._recompute is not None and self._size > 1:
             self._recover(variable)
         return Removal(variable, parents, removal, fill, tau, margin, removed, filled)
+
+    @property
+    def drift(self) -> float:
+        """About how much rounding has changed K since it was computed."""
+        return float(np.finfo(float).eps / max(self._left.min(initial=1.0), np.finfo(float).tiny))
 
     def copy(self) -> Self:
         """Return an independent engine over the same remaining variables."""
@@ -109,19 +121,14 @@ class DenseState(ABC):
         """Return the threshold for the current number of variables, and for one less."""
         return self._threshold(self._size), self._threshold(max(self._size - 1, 1))
 
-    def _leave(self, position: int, spoilt: int, least: float) -> None:
-        """Take note that a variable is gone; ``spoilt`` is where K has become invalid, negative if nowhere.
-
-        ``least`` is the smallest 1 − K² by which the step has divided.
-        """
+    def _leave(self, position: int, spoilt: int) -> None:
+        """Take note that a variable is gone; ``spoilt`` is where K has become invalid, negative if nowhere."""
         gone = int(self._variables[position])
         self._variables[position] = self._variables[self._size - 1]
         self._size -= 1
         self._removals = None
         if spoilt >= 0:
             self._recover(gone, int(self._variables[spoilt]))
-        else:
-            self._drift += np.finfo(float).eps / least
 
     def _recover(self, gone: int, spoilt: int | None = None) -> None:
         """Go on with K recomputed from the data after the removal of ``gone``; raise if that is invalid, too."""
@@ -136,7 +143,7 @@ class DenseState(ABC):
         if invalid.any():
             raise LostPrecision(gone, int(self.remaining[int(invalid.argmax())]) if spoilt is None else spoilt)
         self._write(fresh)
-        self._drift = 0.0
+        self._left = np.ones(self._size)
         self._scan()
 
     @abstractmethod

@@ -16,7 +16,7 @@ from rfdag.runtime.device import blocks, cupy, kernels, with_shared
 BLOCK = 32
 """Candidates per block of the pruning bound: a warp handles them together."""
 
-EDGES, MARGIN, SPOILT, LEAST, REMOVED, FILLED = range(6)
+EDGES, MARGIN, SPOILT, REMOVED, FILLED = range(5)
 """What the kernels count in one pass, in the order of their struct Tally."""
 
 NOTHING_SPOILT = np.uint64(2**64 - 1)
@@ -144,7 +144,7 @@ class GpuEngine(DenseState):
             )  # fmt: skip
         found = self._read(tally)
         spoilt = -1 if found[SPOILT] == NOTHING_SPOILT else int(found[SPOILT])
-        self._leave(position, spoilt, float(found[LEAST : LEAST + 1].view(np.float64)[0]))
+        self._leave(position, spoilt)
         return int(found[REMOVED]), int(found[FILLED])
 
     def _changes(self, position: int) -> tuple[Integers, Integers]:
@@ -180,8 +180,8 @@ class GpuEngine(DenseState):
         return self._fetch(removals), self._fetch(fills)
 
     def _new_tally(self) -> Any:
-        start = np.zeros(6, np.uint64)
-        start[MARGIN], start[LEAST] = np.array([self._margin, 1.0]).view(np.uint64)
+        start = np.zeros(5, np.uint64)
+        start[MARGIN] = np.array([self._margin]).view(np.uint64)[0]
         start[SPOILT] = NOTHING_SPOILT
         return self._cp.asarray(start)
 

@@ -81,9 +81,9 @@ def scan(blocks, v, tau, margin, degrees, edges_i, edges_j, peaks):
 def marginalise(K, blocks, v, k, tau_after, margin, a, u, degrees, edges_i, edges_j, peaks):
     """Remove k: the last variable takes its place, the rank-one update is applied, and the rest is scanned.
 
-    Each row is scanned while it is still in the cache. Returns (status, least, edges, margin). The status is −1, or the
+    Each row is scanned while it is still in the cache. Returns (status, edges, margin). The status is −1, or the
     position (after the swap) of a variable that k determines or whose entries left [−1, 1]; K is then invalid and must
-    be recomputed. ``least`` is the smallest 1 − K_ik², by which rounding errors are divided. The rest is as in `scan`.
+    be recomputed. The rest is as in `scan`.
     """
     last = v - 1
     for i in range(v):
@@ -97,12 +97,10 @@ def marginalise(K, blocks, v, k, tau_after, margin, a, u, degrees, edges_i, edge
         a[k] = a[last]
     for i in range(last):
         K[i, last] = 0.0
-    least = 1.0
     for i in range(last):
         left = 1.0 - a[i] * a[i]
         if not left > 1e-15:
-            return i, 0.0, 0, margin
-        least = min(least, left)
+            return i, 0, margin
         u[i] = 1.0 / math.sqrt(left)
     edges = np.int64(0)
     for i in range(last):
@@ -113,9 +111,9 @@ def marginalise(K, blocks, v, k, tau_after, margin, a, u, degrees, edges_i, edge
             row[j] = (row[j] + a_i * a[j]) * (u_i * u[j])
         row[i] = 1.0
         if _row_peaks(blocks[i], i, last, peaks[i]):
-            return i, 0.0, 0, margin
+            return i, 0, margin
         edges, margin = _row_edges(blocks[i], i, tau_after, margin, peaks[i], edges, degrees, edges_i, edges_j)
-    return -1, least, edges, margin
+    return -1, edges, margin
 
 
 @kernel(allocates=True)

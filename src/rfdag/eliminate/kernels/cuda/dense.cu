@@ -14,7 +14,7 @@ typedef unsigned long long uint64;
 
 // The counts of one pass over the matrix; distances are stored as the bits of a double, which sort like the number.
 struct Tally {
-    uint64 edges, margin, spoilt, least, removed, filled;
+    uint64 edges, margin, spoilt, removed, filled;
 };
 
 __device__ __forceinline__ double product(double x, double y) { return __dmul_rn(x, y); }
@@ -99,10 +99,7 @@ extern "C" __global__ void take(const double* K, int ld, int v, int k, double* a
     int at = i == last ? k : i;
     a[at] = x;
     u[at] = __ddiv_rn(1.0, __dsqrt_rn(left));
-    if (!(left > 1e-15))
-        atomicMin(&tally->spoilt, (uint64)at);
-    else
-        atomicMin(&tally->least, (uint64)__double_as_longlong(left));
+    if (!(left > 1e-15)) atomicMin(&tally->spoilt, (uint64)at);
 }
 
 // Removes k: the last variable takes its place, the rank-one update is applied, and the rest is scanned as in
