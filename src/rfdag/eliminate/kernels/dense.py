@@ -26,9 +26,12 @@ SLACK = 1e-12
 
 
 @part()
-def _row_peaks(row, i, v, peaks):
-    """Store in peaks[b] the largest |K_ik| over the candidates k ≠ i of block b; return how many K_ik are invalid."""
-    invalid = 0
+def _row_peaks(row, i, v, peaks, sums):
+    """Store in peaks[b] the largest |K_ik| over the candidates k ≠ i of block b; return whether some are invalid.
+
+    The largest number of several may hide one that is none; their sum does not. ``sums`` has room for those of a block.
+    """
+    highest = 0.0
     row[i // BLOCK, i % BLOCK] = 0.0
     for b in range((v + BLOCK - 1) // BLOCK):
         block = row[b]
@@ -36,11 +39,15 @@ def _row_peaks(row, i, v, peaks):
         for t in range(block.shape[0]):
             size = abs(block[t])
             peak = size if size > peak else peak
-            # NaN is not at most 1, either.
-            invalid += not size <= 1.0
+        for t in range(block.shape[0]):
+            sums[t] += block[t]
         peaks[b] = peak
+        highest = peak if peak > highest else highest
     row[i // BLOCK, i % BLOCK] = 1.0
-    return invalid
+    total = 0.0
+    for t in range(sums.shape[0]):
+        total += sums[t]
+    return not (highest <= 1.0 and total == total)
 
 
 @part()
@@ -67,17 +74,18 @@ def _row_edges(row, i, tau, margin, peaks, edges, degrees, edges_i, edges_j):
     return edges, margin
 
 
-@kernel()
+@kernel(allocates=True)
 def scan(blocks, v, tau, margin, degrees, edges_i, edges_j, peaks):
     """List edges, count degrees, find block peaks; return the number of edges, and ``margin`` or a smaller distance."""
     edges = np.int64(0)
+    sums = np.zeros(BLOCK)
     for i in range(v):
-        _row_peaks(blocks[i], i, v, peaks[i])
+        _row_peaks(blocks[i], i, v, peaks[i], sums)
         edges, margin = _row_edges(blocks[i], i, tau, margin, peaks[i], edges, degrees, edges_i, edges_j)
     return edges, margin
 
 
-@kernel()
+@kernel(allocates=True)
 def marginalise(K, blocks, v, k, tau_after, margin, a, u, degrees, edges_i, edges_j, peaks):
     """Remove k: the last variable takes its place, the rank-one update is applied, and the rest is scanned.
 
@@ -103,6 +111,7 @@ def marginalise(K, blocks, v, k, tau_after, margin, a, u, degrees, edges_i, edge
             return i, 0, margin
         u[i] = 1.0 / math.sqrt(left)
     edges = np.int64(0)
+    sums = np.zeros(BLOCK)
     for i in range(last):
         row = K[i]
         a_i = a[i]
@@ -110,7 +119,7 @@ def marginalise(K, blocks, v, k, tau_after, margin, a, u, degrees, edges_i, edge
         for j in range(last):
             row[j] = (row[j] + a_i * a[j]) * (u_i * u[j])
         row[i] = 1.0
-        if _row_peaks(blocks[i], i, last, peaks[i]):
+        if _row_peaks(blocks[i], i, last, peaks[i], sums):
             return i, 0, margin
         edges, margin = _row_edges(blocks[i], i, tau_after, margin, peaks[i], edges, degrees, edges_i, edges_j)
     return -1, edges, margin
