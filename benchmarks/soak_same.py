@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 import same_answer
 from same_answer import Answer
 
-ENVIRONMENTS = {
+ENVIRONMENTS: dict[str, list[dict[str, str]]] = {
     "another process": [{}],
     "hash seed": [{"PYTHONHASHSEED": seed} for seed in ("0", "1", "4294967295")],
     "threads of linear algebra": [{"OMP_NUM_THREADS": count} for count in ("1", "2", "4")],
@@ -72,18 +72,10 @@ def compared(
             report((place + number / len(everything)) / len(seeds))
             expected = known[problem.name] = Answer.of(problem.learn())
             with tempfile.TemporaryDirectory() as folder:
-                forms = {
-                    "forms": lambda problem=problem: same_answer.in_memory(problem),
-                    "containers": lambda problem=problem, folder=folder: same_answer.in_containers(
-                        problem, Path(folder)
-                    ),
-                }
-                for part in forms:
-                    for comparison, form, found in forms[part]() if part in parts else ():
-                        one, other = found if isinstance(found, tuple) else (found, None)
-                        wanted = expected if other is None else Answer.of(other)
-                        what = f"seed {seed}, {problem.name}, {form}"
-                        yield comparison, what, Answer.of(one).is_like(wanted)
+                for comparison, form, found in others(problem, Path(folder), parts):
+                    one, other = found if isinstance(found, tuple) else (found, None)
+                    wanted = expected if other is None else Answer.of(other)
+                    yield comparison, f"seed {seed}, {problem.name}, {form}", Answer.of(one).is_like(wanted)
             generator = np.random.default_rng([seed, 42, number])
             for _ in range(3 if "orders" in parts else 0):
                 for comparison, form, found in same_answer.rearranged(problem, generator):
@@ -94,6 +86,14 @@ def compared(
                 for name, entry in in_process(seed, variable).items():
                     same = same_answer.from_json(entry).is_like(known[name])
                     yield comparison, f"seed {seed}, {name}, {variable}", same
+
+
+def others(problem: Any, folder: Path, parts: Sequence[str]) -> Iterator[tuple[str, str, Any]]:
+    """Yield the answers to the same data in other forms."""
+    if "forms" in parts:
+        yield from same_answer.in_memory(problem)
+    if "containers" in parts:
+        yield from same_answer.in_containers(problem, folder)
 
 
 def in_process(seed: int, variables: dict[str, str]) -> dict[str, Any]:

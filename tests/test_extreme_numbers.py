@@ -4,11 +4,12 @@ import json
 import warnings
 
 import numpy as np
+import pyarrow
 import pytest
 from scipy.sparse import csr_array
 
 import rfdag
-from rfdag.errors import DataError, DataWarning, NumericalWarning
+from rfdag.errors import DataError, DataWarning, FileError, NumericalWarning
 from rfdag.evidence.em import em_moments
 from rfdag.evidence.moments import Moments
 from torture import model, near_copy
@@ -63,6 +64,27 @@ def test_weights_that_add_up_to_too_much_are_refused():
     for size in (1e16, 1e100, 1e308):
         with pytest.raises(DataError, match="weights add up to"):
             rfdag.learn(ROWS, weights=np.full(60, size))
+
+
+def test_rows_are_not_repeated_beyond_memory():
+    codes = np.column_stack([ROWS, np.arange(60) % 3])
+    with pytest.raises(FileError, match=r"Rows repeated .* Divide the weights"):
+        rfdag.learn(codes, categorical=[4], weights=np.full(60, 1e12))
+
+
+def test_gaps_of_any_scale_in_pieces():
+    rows = ROWS.copy()
+    rows[::9, 0] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        warnings.simplefilter("ignore", NumericalWarning)
+        plain = rfdag.learn(rows, missing="em")
+        for power in (-200, 200):
+            table = pyarrow.table({f"v{at}": rows[:, at] * 10.0**power for at in range(4)})
+            stream = pyarrow.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=17))
+            found = rfdag.learn(stream, missing="em")
+            assert found.score == pytest.approx(plain.score, abs=1e-6)
+            np.testing.assert_array_equal(found.dag, plain.dag)
 
 
 def test_weights_are_no_work():

@@ -81,7 +81,7 @@ def bridged(
     worth = max(2, round(pairwise_count(known, weights)))
     if way == "em":
         found = em_moments(columns, weights, check, report)
-        notes = () if found.settled else (_unsettled(len(found.log_likelihoods)),)
+        notes: tuple[str, ...] = () if found.settled else (_unsettled(len(found.log_likelihoods)),)
         # Levels and powers of one variable may determine each other.
         if found.ridged and len(set(names)) == len(names):
             notes += (TOO_SIMILAR,)

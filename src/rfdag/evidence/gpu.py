@@ -231,7 +231,8 @@ class _Rows:
         narrow = is_narrow(self.lowest, self.highest, cp) & (self.lowest != self.highest)
         self.origins = cp.where(narrow, self.lowest, 0.0)
         sizes = cp.maximum(cp.abs(self.lowest - self.origins), cp.abs(self.highest - self.origins))
-        self.units = powers_of_two(cp.where(self.lowest == self.highest, 1.0, sizes), cp)
+        sizes = cp.where(self.lowest == self.highest, 1.0, sizes)
+        self.units = cp.asarray(powers_of_two(cp.asnumpy(sizes)))
         self.means = sum(map(self._sums, self)) / self.size
         if self._kept is not None:
             self._kept = [self._centred(piece) for piece in self._kept]

@@ -64,14 +64,14 @@ def origins_and_units(lowest: NDArray[Any], highest: NDArray[Any]) -> tuple[NDAr
     return origins, units
 
 
-def powers_of_two(sizes: Any, arrays: Any = np) -> Any:
+def powers_of_two(sizes: Floats) -> Floats:
     """Return for each size a power of two that is not smaller, and at most the largest of all.
 
     >>> powers_of_two(np.array([3.0, 0.7, 1e-320, 1.7e308]))
     array([4.00000000e+000, 1.00000000e+000, 1.01184644e-320, 8.98846567e+307])
     """
-    _, exponents = arrays.frexp(sizes)
-    return arrays.ldexp(1.0, arrays.minimum(exponents, 1023))
+    _, exponents = np.frexp(sizes)
+    return np.asarray(np.ldexp(1.0, np.minimum(exponents, 1023)))
 
 
 def shifted(rows: NDArray[Any], origins: NDArray[Any] | None) -> NDArray[Any]:

@@ -7,11 +7,15 @@ import math
 import numpy as np
 
 from rfdag.errors import DataError, DataMessage, OptionError, keyword
+from rfdag.input.files import require_memory
 from rfdag.input.table import Floats, Table
 from rfdag.wording import counted
 
 MOST = 2.0**53
 """Rows that weights may stand for: beyond, double precision does not hold every whole number."""
+
+FEWER = "Divide the weights by a common factor."
+"""What to do if these do not fit."""
 
 LARGE_SUM = 2.0
 """Times the number of rows from which the sum of fractional weights is suspicious."""
@@ -76,4 +80,6 @@ def repeated(table: Table) -> Table:
             f"{keyword('weights')} that are fractions go with Pearson's correlation, on the CPU and without blocks, "
             "tests or a bootstrap; here rows are repeated. Round them to whole numbers, or leave those options out."
         )
+    rows = float(table.weights.sum())
+    require_memory("Rows repeated as often as their weights say", 8.0 * rows * len(table.names), FEWER)
     return table.kept(np.repeat(np.arange(table.rows), table.weights.astype(np.int64)))._replace(weights=None)
