@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -21,12 +22,15 @@ import pandas
 import rfdag
 from rfdag import datasets, exchange
 from rfdag.bootstrapping.frequencies import Bootstrap
+from rfdag.errors import RfdagError
 from rfdag.evidence.reading import read_evidence
 from rfdag.input.environments import read_targets
 from rfdag.input.graphs import read_edges
 from rfdag.knowledge import Knowledge
 
 NAMES = ("a", "b", "c d", "é")
+LETTERS = ("a", "b", "c", "é")
+"""Names without blanks, which Tetrad's formats cannot hold."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,19 @@ class Format:
         path.write_bytes(content)
         return self.read(path)
 
+    def refusal(self, content: bytes, folder: Path) -> str | None:
+        """Return what rfdag says against some content; None if it is read."""
+        try:
+            self.attempt(content, folder)
+        except RfdagError as error:
+            return str(error)
+        return None
+
+
+def slug(name: str) -> str:
+    """Return the name of a format as that of a folder: tests/corpus/ holds kept inputs in one for each."""
+    return "-".join(re.findall("[a-z]+", name.lower()))
+
 
 def rows() -> np.ndarray:
     """Return twelve rows of four columns."""
@@ -66,7 +83,8 @@ def _csv() -> list[bytes]:
     lines = [",".join(map(str, row)) for row in rows().tolist()]
     plain = "\n".join(["a,b,c d,é", *lines]) + "\n"
     german = plain.replace(",", ";").replace(".", ",")
-    odd = '"x ""1""",y,kind,when\n' + "".join(f"1e3,{at}, yes ,NA\n" for at in range(5)) + "#n/a,2,no,\n"
+    cells = "".join(f"1e{at % 4},{at},{' yes ' if at % 3 else 'no'},{at * at}\n" for at in range(12))
+    odd = f'"x ""1""",y,kind,when\n{cells}#n/a,2,no,5\n3,4,yes,NA\n'
     titled = "A title\n\nid\tvalue\tgroup\n" + "".join(f"{at}\t1 000,5\tgroup {at % 2}\n" for at in range(8))
     return [plain.encode(), german.encode("cp1252"), odd.encode("utf-16"), titled.encode("utf-8-sig")]
 
@@ -146,7 +164,7 @@ def _bootstraps() -> list[bytes]:
 
 
 def _knowledge() -> list[bytes]:
-    known = Knowledge.of({"tiers": [["a"], ["b", "c d"]], "forbidden": [["b", "c d"]], "required": [["a", "b"]]})
+    known = Knowledge.of({"tiers": [["a"], ["b", "c"]], "forbidden": [["b", "c"]], "required": [["a", "b"]]})
     text = known.to_tetrad()
     return [text.encode(), datasets.auto_mpg_knowledge().to_tetrad().encode()]
 
@@ -158,7 +176,7 @@ def _knowledge_json() -> list[bytes]:
 
 def _exported(name: str) -> Callable[[], list[bytes]]:
     def made() -> list[bytes]:
-        graph = exchange.NamedGraph(_result().cpdag, NAMES)
+        graph = exchange.NamedGraph(LETTERS, _result().cpdag)
         return [getattr(exchange, f"to_{name}")(graph).encode()]
 
     return made
@@ -167,7 +185,7 @@ def _exported(name: str) -> Callable[[], list[bytes]]:
 def _dagitty() -> list[bytes]:
     return [
         *_exported("dagitty")(),
-        b'pdag { bb="0,0,1,1" x [exposure,pos="0,1"] y [outcome] "a b" -> {x y} -> z ; x -- z /* c */ }',
+        b'pdag { bb="0,0,1,1" x [exposure,pos="0,1"] y [outcome] "a b" -> {x y} ; x -> z ; z -- w /* c */ }',
     ]
 
 

@@ -114,18 +114,18 @@ def test_topological_order_puts_parents_first():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: simulate.random_dag(0, 0.5), "at least one node"),
+        (lambda: simulate.random_dag(0, 0.5), "p is a whole number from 1 to"),
         (lambda: simulate.random_dag(5), "either density"),
         (lambda: simulate.random_dag(5, 0.5, degree=2), "either density"),
-        (lambda: simulate.random_dag(5, 1.5), "probability"),
-        (lambda: simulate.random_dag(5, degree=9), "0 to 4 neighbours"),
-        (lambda: simulate.dense_dag(1), "K ≥ 2"),
-        (lambda: simulate.scale_free_dag(4, 4), "1 ≤ m < p"),
-        (lambda: simulate.scale_free_dag(4, 0), "1 ≤ m < p"),
+        (lambda: simulate.random_dag(5, 1.5), "density is a number between 0 and 1, not 1.5"),
+        (lambda: simulate.random_dag(5, degree=9), "degree is a number between 0 and 4, not 9"),
+        (lambda: simulate.dense_dag(1), "K is a whole number from 2 to"),
+        (lambda: simulate.scale_free_dag(4, 4), "m is a whole number from 1 to 3, not 4"),
+        (lambda: simulate.scale_free_dag(4, 0), "m is a whole number from 1 to 3, not 0"),
         (lambda: simulate.standardise(simulate.linear_sem([[0, 1], [0, 0]]), r2=1.0), "below 1"),
         (lambda: simulate.linear_sem([[0, 1], [0, 0]], weights=(1, 0.5)), "low ≤ high"),
         (lambda: simulate.linear_sem([[0, 1], [0, 0]], variances=0), "variance"),
-        (lambda: simulate.sample(simulate.linear_sem([[0]]), 0), "at least one row"),
+        (lambda: simulate.sample(simulate.linear_sem([[0]]), 0), "n is a whole number of at least 1, not 0"),
     ],
 )
 def test_refusals(call, words):

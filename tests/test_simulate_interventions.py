@@ -138,9 +138,9 @@ def test_targets_are_random():
         ({"targets": {1: [0], "1": [1]}}, r"two of the 2 in targets read the same"),
         ({"targets": {OBSERVATIONAL: []}}, r"give another label"),
         ({"targets": [], "n_observational": 0}, r"no rows to draw"),
-        ({"n_observational": -1}, r"n_observational is a number of rows.* not -1"),
-        ({"n_per_environment": 0}, r"at least one row, not n_per_environment=0"),
-        ({"kind": "firm"}, r"\"hard\", \"soft\" or \"shift\", not 'firm'"),
+        ({"n_observational": -1}, "n_observational is a whole number of at least 0, not -1"),
+        ({"n_per_environment": 0}, "n_per_environment is a whole number of at least 1, not 0"),
+        ({"kind": "firm"}, "kind is one of hard, soft, shift, not 'firm'"),
         ({"factors": (2, 1)}, r"factors=\(low, high\) needs 0 < low ≤ high, not \(2, 1\)"),
         ({"weights": 0.5}, r"weights=\(low, high\)"),
     ],
@@ -152,7 +152,7 @@ def test_what_cannot_be_is_refused(words, message):
 
 
 def test_targets_that_cannot_be_drawn():
-    with pytest.raises(OptionError, match="1 to 4 of p=4 variables, not size=5"):
+    with pytest.raises(OptionError, match="size is a whole number from 1 to 4, not 5"):
         simulate.draw_targets(4, 2, 5)
     with pytest.raises(OptionError, match="at least 0, not -1"):
         simulate.draw_targets(4, -1)

@@ -103,7 +103,7 @@ def test_variables_without_a_path_are_independent():
         ({"categorical": [1, 0]}, "2 truth values"),
         ({"levels": (1, 3)}, "2 ≤ low"),
         ({"levels": (4, 3)}, "2 ≤ low"),
-        ({"n": 1}, "at least two"),
+        ({"n": 1}, "n is a whole number of at least 2, not 1"),
     ],
 )
 def test_mixed_rows_that_cannot_be(options, words):
@@ -196,7 +196,7 @@ def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(FileError, match="cannot be read"):
         simulate.discrete_network(path)
     network = simulate.discrete_network(written(tmp_path, SPRINKLER))
-    with pytest.raises(OptionError, match="at least one row"):
+    with pytest.raises(OptionError, match="n is a whole number of at least 1, not 0"):
         network.sample(0)
 
 

@@ -245,7 +245,9 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         variances = np.asarray(self.residual_variance_)
         residuals = values - values @ self.coef_ - self.intercept_
         constant = np.log(2 * np.pi * variances).sum()
-        scores: NDArray[np.float64] = -0.5 * (constant + (residuals**2 / variances).sum(axis=1))
+        # The square of a row far beyond the data may be infinite, and its density 0.
+        with np.errstate(over="ignore"):
+            scores: NDArray[np.float64] = -0.5 * (constant + (residuals**2 / variances).sum(axis=1))
         return scores
 
     def score(self, X: Any, y: None = None) -> float:

@@ -19,6 +19,7 @@ from rfdag.graphs.equivalence import encoded, equivalence_class
 from rfdag.graphs.imap import minimal_imap
 from rfdag.graphs.interventional import icpdag
 from rfdag.graphs.sparse import issparse, refuse_sparse
+from rfdag.values import entries, one_of, shown
 
 __all__ = [
     "Distance",
@@ -34,6 +35,8 @@ __all__ = [
     "skeleton",
     "target_scores",
 ]
+
+COMPARED = ("classes", "graphs")
 
 TargetSets = Iterable[Collection[int]] | Mapping[Any, Collection[int]]
 """The nodes that each experiment targets, with or without labels of the experiments."""
@@ -106,7 +109,7 @@ def shd(true: ArrayLike, found: ArrayLike, compare: Literal["classes", "graphs"]
     >>> shd([[0, 1], [0, 0]], [[0, 0], [1, 0]], compare="graphs")
     1
     """
-    _check_compared(compare)
+    one_of("compare", compare, COMPARED)
     truth, guess = _same_size(true, found)
     if compare == "classes":
         truth, guess = equivalence_class(truth), equivalence_class(guess)
@@ -170,10 +173,7 @@ def target_scores(true: Mapping[Any, Iterable[Hashable]], found: Mapping[Any, It
     >>> target_scores({"drug": ["a"], "both": ["a", "b"]}, {"drug": ["a"], "both": ["c"], "control": []})
     TargetScores(precision=0.5, recall=0.3333333333333333, f1=0.4)
     """
-    truth, guess = (
-        {(label, variable) for label, variables in targets.items() for variable in variables}
-        for targets in (true, found)
-    )
+    truth, guess = (_pairs(targets) for targets in (true, found))
     hits = len(truth & guess)
     return TargetScores(
         precision=_ratio(hits, len(guess)),
@@ -192,7 +192,7 @@ def order_error(true: ArrayLike, order: ArrayLike, compare: Literal["classes", "
     >>> order_error([[0, 1], [0, 0]], [1, 0]), order_error([[0, 1], [0, 0]], [1, 0], compare="graphs")
     (nan, 1.0)
     """
-    _check_compared(compare)
+    one_of("compare", compare, COMPARED)
     truth = equivalence_class(true) if compare == "classes" else encoded(true)
     rank = np.argsort(check_order(order, truth.shape[0]))
     sources, targets = (truth == 1).nonzero()
@@ -242,8 +242,7 @@ def aid(true: ArrayLike, found: ArrayLike, strategy: str = "ancestor") -> Distan
     import gadjid
 
     distances = {"ancestor": gadjid.ancestor_aid, "parent": gadjid.parent_aid, "oset": gadjid.oset_aid}
-    if strategy not in distances:
-        raise GraphError(f"strategy is 'ancestor', 'parent' or 'oset', not {strategy!r}.")
+    one_of("strategy", strategy, tuple(distances))
     refuse_sparse(true, "aid")
     refuse_sparse(found, "aid")
     truth, guess = _same_size(true, found)
@@ -260,9 +259,10 @@ def aid(true: ArrayLike, found: ArrayLike, strategy: str = "ancestor") -> Distan
     return Distance(*distances[strategy](truth, guess, edge_direction="from row to column"))
 
 
-def _check_compared(compare: str) -> None:
-    if compare not in ("classes", "graphs"):
-        raise OptionError(f"compare is 'classes' or 'graphs', not {compare!r}.")
+def _pairs(targets: Mapping[Any, Iterable[Hashable]]) -> set[tuple[Any, Hashable]]:
+    if not isinstance(targets, Mapping):
+        raise OptionError(f"Targets are a mapping from labels to lists of variables, not {shown(targets)}.")
+    return {(label, each) for label, variables in targets.items() for each in entries("targets", variables)}
 
 
 def _sets(targets: TargetSets) -> Iterable[Collection[int]]:

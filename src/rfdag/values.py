@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Hashable, Iterable
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from rfdag.errors import OptionError
+from rfdag.errors import FileError, OptionError, keyword
+
+LONGEST_SHOWN = 80
+"""Letters of a value that messages show."""
 
 OBJECT = "object"
 """Under which a file names an object of the user's own."""
@@ -113,6 +118,180 @@ def name_of(value: Any) -> str:
         return repr(value)
     named = value if hasattr(value, "__qualname__") else type(value)
     return f"{named.__module__}.{named.__qualname__}"
+
+
+def whole(name: str, value: Any, least: float, most: float = math.inf) -> int:
+    """Return an argument that is a whole number within limits; raise for anything else.
+
+    >>> whole("n", np.int8(3), 1)
+    3
+    >>> whole("n", 0.5, 1)
+    Traceback (most recent call last):
+    rfdag.errors.OptionError: n is a whole number of at least 1, not 0.5.
+    """
+    if isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most:
+        return int(value)
+    limits = f"of at least {least}" if math.isinf(most) else f"from {least} to {most}"
+    raise OptionError(f"{keyword(name)} is a whole number {limits}, not {shown(value)}.")
+
+
+def real(name: str, value: Any, needed: str = "a finite number") -> float:
+    """Return an argument that is a finite number; raise for anything else, in words for what is needed.
+
+    >>> real("shift", "far")
+    Traceback (most recent call last):
+    rfdag.errors.OptionError: shift is a finite number, not 'far'.
+    """
+    if isinstance(value, Real) and not isinstance(value, bool | np.bool_) and math.isfinite(value):
+        return float(value)
+    raise OptionError(f"{keyword(name)} is {needed}, not {shown(value)}.")
+
+
+def between(name: str, value: Any, low: float, high: float) -> float:
+    """Return an argument that is a number from low to high; raise for anything else.
+
+    >>> between("density", 2, 0, 1)
+    Traceback (most recent call last):
+    rfdag.errors.OptionError: density is a number between 0 and 1, not 2.
+    """
+    needed = f"a number between {low:g} and {high:g}"
+    if not low <= real(name, value, needed) <= high:
+        raise OptionError(f"{keyword(name)} is {needed}, not {shown(value)}.")
+    return float(value)
+
+
+def pair(name: str, value: Any) -> tuple[float, float]:
+    """Return an argument that is two numbers, low and high with 0 < low ≤ high; raise for anything else.
+
+    >>> pair("weights", 1)
+    Traceback (most recent call last):
+    rfdag.errors.OptionError: weights=(low, high) needs 0 < low ≤ high, not 1.
+    """
+    if isinstance(value, tuple | list) and len(value) == 2:
+        low, high = (float(each) if isinstance(each, Real) else math.nan for each in value)
+        if 0 < low <= high < math.inf:
+            return low, high
+    raise OptionError(f"{name}=(low, high) needs 0 < low ≤ high, not {shown(value)}.")
+
+
+def one_of(name: str, value: Any, words: Sequence[str]) -> str:
+    """Return an argument that is one of some words; raise for anything else.
+
+    >>> one_of("compare", "all", ("classes", "graphs"))
+    Traceback (most recent call last):
+    rfdag.errors.OptionError: compare is one of classes, graphs, not 'all'.
+    """
+    if isinstance(value, str) and value in words:
+        return value
+    raise OptionError(f"{keyword(name)} is one of {', '.join(words)}, not {shown(value)}.")
+
+
+def switch(name: str, value: Any) -> bool:
+    """Return an argument that is true or false; raise for anything else.
+
+    >>> switch("hard", "no")
+    Traceback (most recent call last):
+    rfdag.errors.OptionError: hard is True or False, not 'no'.
+    """
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise OptionError(f"{keyword(name)} is True or False, not {shown(value)}.")
+
+
+def entries(name: str, value: Any, what: str = "names") -> tuple[Any, ...]:
+    """Return the hashable entries of an argument that is a list; raise for anything else.
+
+    >>> entries("names", 3)
+    Traceback (most recent call last):
+    rfdag.errors.OptionError: names is a list of names, not 3.
+    """
+    try:
+        found = tuple(value)
+        hash(found)
+    except TypeError:
+        raise OptionError(f"{keyword(name)} is a list of {what}, not {shown(value)}.") from None
+    return found
+
+
+def mapping_of(value: Any) -> Mapping[Any, Any]:
+    """Return an argument that gives values to variables; raise for anything else.
+
+    >>> mapping_of(["age"])
+    Traceback (most recent call last):
+    rfdag.errors.OptionError: Variables are given with their values, as in {'age': 40}, not as ['age'].
+    """
+    if isinstance(value, Mapping):
+        return value
+    raise OptionError(f"Variables are given with their values, as in {{'age': 40}}, not as {shown(value)}.")
+
+
+def path_of(value: Any) -> Path:
+    """Return an argument that names a file or folder as its path, with the user's home for ~; raise for anything else.
+
+    >>> path_of(3)
+    Traceback (most recent call last):
+    rfdag.errors.OptionError: path is the name of a file, not 3.
+    """
+    try:
+        path = Path(value).expanduser()
+        path.stat()
+    except TypeError:
+        raise OptionError(f"{keyword('path')} is the name of a file, not {shown(value)}.") from None
+    except RuntimeError:
+        raise FileError(f"{value} begins with ~ and the name of a user whom this system does not have.") from None
+    except OSError:
+        # It is not there, or not to be read: whoever opens it says what that means.
+        return path
+    except ValueError:
+        raise FileError(f"{shown(str(value))} has characters that no name of a file can have; rename it.") from None
+    return path
+
+
+def text_of(value: Any) -> str:
+    """Return an argument that is text; raise for anything else.
+
+    >>> text_of(b"a")
+    Traceback (most recent call last):
+    rfdag.errors.OptionError: text is the content of a file, as a str, not b'a'.
+    """
+    if isinstance(value, str):
+        return value
+    raise OptionError(f"text is the content of a file, as a str, not {shown(value)}.")
+
+
+def csv_rows(text: str) -> list[list[str]]:
+    """Return the cells of the lines of CSV that are not empty; raise for text that is none.
+
+    >>> csv_rows("a,b")
+    [['a', 'b']]
+    """
+    try:
+        return [row for row in csv.reader(io.StringIO(text, newline="")) if row]
+    except csv.Error as problem:
+        raise FileError(f"The text is no CSV ({problem}). Look for quotation marks that are never closed.") from None
+
+
+def numbers(name: str, value: Any) -> NDArray[np.float64]:
+    """Return an argument that is an array of numbers, as a copy; raise for anything else.
+
+    >>> numbers("r2", "high")
+    Traceback (most recent call last):
+    rfdag.errors.OptionError: r2 is an array of numbers, not 'high'.
+    """
+    try:
+        return np.array(value, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise OptionError(f"{keyword(name)} is an array of numbers, not {shown(value)}.") from None
+
+
+def shown(value: Any) -> str:
+    """Return a value for a message: as Python writes it, cut where that is long.
+
+    >>> shown("a" * 200)[-6:]
+    'aaaaa…'
+    """
+    text = " ".join(repr(value).split())
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
 def plain(value: Any) -> Any:

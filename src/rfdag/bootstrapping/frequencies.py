@@ -21,6 +21,7 @@ from rfdag.result import storage
 from rfdag.result.result import SAVE_MOMENTS_UP_TO, Result
 from rfdag.runtime.notebook import ShownInNotebooks
 from rfdag.runtime.writing import write_text
+from rfdag.values import switch, whole
 from rfdag.wording import counted
 
 Floats = NDArray[np.float64]
@@ -176,7 +177,7 @@ class Bootstrap(Showing, ShownInNotebooks):
 
     def to_json(self, *, moments: bool | None = None) -> str:
         """Return the bootstrap as JSON text; ``moments`` is that of `Result.to_json`."""
-        keep = len(self.names) <= SAVE_MOMENTS_UP_TO if moments is None else moments
+        keep = len(self.names) <= SAVE_MOMENTS_UP_TO if moments is None else switch("moments", moments)
         content = {
             "format": FORMAT,
             "version": VERSION,
@@ -223,6 +224,7 @@ class Bootstrap(Showing, ShownInNotebooks):
 
     def summary(self, limit: int = 20) -> str:
         """Return a few lines of text: what was drawn, and the most frequent edges."""
+        limit = whole("limit", limit, 0)
         frequent = [pair for pair in self.pairs if pair.frequency >= SURE]
         undirected = sum(max(pair.forward, pair.backward) < pair.frequency / 2 for pair in frequent)
         lines = [

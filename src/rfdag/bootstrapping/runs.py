@@ -53,6 +53,7 @@ from rfdag.runtime.journal import Journal
 from rfdag.runtime.progress import Progress
 from rfdag.runtime.randomness import seed_from
 from rfdag.runtime.threads import thread_count
+from rfdag.values import path_of
 
 UNFIT = (DataError, MatrixError, NumericalError)
 """Errors that the drawn rows may cause, and that another draw may avoid."""
@@ -347,7 +348,7 @@ class _Todo:
             return cls({}, list(range(runs)))
         about = _about(plan, table)
         mark = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:16]
-        journal = Journal(Path(out).expanduser() / JOURNAL)
+        journal = Journal(path_of(out) / JOURNAL)
         entries = list(journal)
         for entry in entries:
             if not isinstance(entry.get("of"), str) or not ("about" in entry or "run" in entry):

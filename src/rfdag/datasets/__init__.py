@@ -17,6 +17,7 @@ from rfdag.input.table import Table
 from rfdag.knowledge import Knowledge
 from rfdag.result.model import LinearModel
 from rfdag.simulate import LinearSEM
+from rfdag.values import switch
 
 __all__ = [
     "abalone",
@@ -45,7 +46,7 @@ def sachs_path(*, raw: bool = False) -> Path:
     CC0. Cells of several interventional conditions are pooled, so the rows are not one observational sample;
     `sachs_conditions_path` tells them apart.
     """
-    return _path("sachs.csv" if raw else "sachs_log.csv")
+    return _path("sachs.csv" if switch("raw", raw) else "sachs_log.csv")
 
 
 def sachs(*, raw: bool = False) -> Table:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rfdag.errors import OptionError, keyword
-from rfdag.graphs.dag import ancestors, as_dag, check_nodes, descendants, reached
+from rfdag.graphs.dag import as_full_dag, check_node, check_nodes, reached
 from rfdag.graphs.equivalence import encoded
+from rfdag.graphs.sparse import refuse_sparse
+from rfdag.values import one_of
 
 METHODS = ("optimal", "parents")
 
@@ -45,17 +46,17 @@ def adjustment_set(dag: ArrayLike, cause: int, outcome: int, method: str = "opti
     L. Henckel, E. Perković, M. Maathuis: Graphical criteria for efficient total effect estimation via adjustment in
     causal linear models, JRSS B 2022.
     """
-    if method not in METHODS:
-        raise OptionError(f"{keyword('adjustment')} is one of {', '.join(METHODS)}, not {method!r}.")
-    dag = as_dag(dag)
-    cause, outcome = check_nodes([cause, outcome], len(dag))
-    after = descendants(dag, cause)
+    one_of("adjustment", method, METHODS)
+    dag = as_full_dag(dag, "adjustment_set")
+    cause, outcome = check_nodes([check_node(each, len(dag)) for each in (cause, outcome)], len(dag))
+    edges = dag != 0
+    after = reached(edges, [cause]) - {cause}
     if outcome not in after:
         return None
     if method == "parents":
         return np.flatnonzero(dag[:, cause]).tolist()
-    on_the_way = after & ancestors(dag, [outcome])
-    forbidden = {cause, *on_the_way}.union(*(descendants(dag, node) for node in on_the_way))
+    on_the_way = after & reached(edges.T, [outcome])
+    forbidden = {cause} | reached(edges, sorted(on_the_way))
     chosen = set(np.flatnonzero(dag[:, sorted(on_the_way)].any(axis=1)).tolist()) - forbidden
     return sorted(chosen)
 
@@ -87,8 +88,9 @@ def is_identified(cpdag: ArrayLike, cause: int, outcome: int) -> bool:
     ----------
     E. Perković: Identifying causal effects in maximally oriented partially directed acyclic graphs, UAI 2020.
     """
+    refuse_sparse(cpdag, "is_identified")
     graph = encoded(cpdag)
-    cause, outcome = check_nodes([cause, outcome], len(graph))
+    cause, outcome = check_nodes([check_node(each, len(graph)) for each in (cause, outcome)], len(graph))
     onwards = graph != 0
     onwards[:, cause] = False
     return outcome not in reached(onwards, np.flatnonzero(graph[cause] == 2).tolist())

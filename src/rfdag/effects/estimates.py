@@ -29,6 +29,7 @@ from rfdag.evidence.moments import Moments
 from rfdag.graphs.dag import Graph, ancestors
 from rfdag.graphs.sparse import full
 from rfdag.runtime.notebook import html_of
+from rfdag.values import entries, real, shown
 from rfdag.wording import counted, with_nearest
 
 if TYPE_CHECKING:
@@ -232,15 +233,17 @@ def _estimated(result: Result, x: int, y: int, given: list[int] | None, level: f
 
 def _checked(result: Result, cause: Hashable, outcome: Hashable, level: float) -> tuple[int, int]:
     """Return the column numbers of the two variables; raise if something is missing."""
+    if not hasattr(result, "names"):
+        raise OptionError(f"result is an rfdag.Result, as rfdag.learn returns it, not {shown(result)}.")
     places = {name: at for at, name in enumerate(result.names)}
-    for name in (cause, outcome):
+    for name in entries("cause and outcome", (cause, outcome)):
         if name not in places:
             raise OptionError(
                 f"There is no variable {with_nearest([name], result.names)}; the result has {listed(result.names)}."
             )
     if cause == outcome:
         raise OptionError(f"An effect needs two different variables; {cause!r} was given twice.")
-    if not 0 < level < 1:
+    if not 0 < real("level", level) < 1:
         raise OptionError(f"{keyword('level')} is a probability between 0 and 1, not {level}.")
     if result.input == "dag":
         raise DataError("This result was learnt from a DAG: there are no numbers in it. Learn from data for effects.")

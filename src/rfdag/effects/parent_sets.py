@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from rfdag.errors import GraphError
 from rfdag.graphs.cliques import cliques
-from rfdag.graphs.dag import Graph, reached
-from rfdag.graphs.equivalence import consistent_extension
+from rfdag.graphs.dag import Graph, as_full_dag, check_node, reached, square
+from rfdag.graphs.equivalence import consistent_extension, encoded
 from rfdag.graphs.node_sets import as_parents, members
 
 MOST_SETS = 4096
@@ -47,6 +47,10 @@ def possible_parents(dag: Graph, cpdag: Graph, node: int) -> Iterator[tuple[list
     Annals of Statistics 2009.
     E. Perković, M. Kalisch, M. Maathuis: Interpreting and using CPDAGs with background knowledge, UAI 2017.
     """
+    dag, cpdag = as_full_dag(dag, "possible_parents"), encoded(square(cpdag))
+    if dag.shape != cpdag.shape:
+        raise GraphError(f"The graphs have {len(dag)} and {len(cpdag)} nodes; a CPDAG has those of its DAGs.")
+    node = check_node(node, len(dag))
     certain = np.flatnonzero(cpdag[:, node] == 1).tolist()
     undirected = np.flatnonzero(cpdag[node] == 2).tolist()
     near = cpdag[np.ix_(undirected, undirected)] != 0

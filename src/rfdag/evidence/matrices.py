@@ -13,6 +13,7 @@ from scipy.linalg import LinAlgError, cholesky, qr
 from rfdag.errors import DataError, MatrixError, Message, as_columns, keyword
 from rfdag.evidence.awkward import awkward_error, dependent_among
 from rfdag.evidence.summary import reciprocal_condition
+from rfdag.input.checks import checked_names
 
 Floats = NDArray[np.float64]
 
@@ -142,13 +143,16 @@ def about_exact_input(condition: float, tolerance: float) -> tuple[str, ...]:
 
 def checked_matrix(matrix: ArrayLike, names: Sequence[Hashable] | None, kind: str) -> Floats:
     """Return a matrix of moments as an array, symmetric and finite; raise if it is not."""
-    matrix = np.array(matrix, dtype=np.float64)
+    try:
+        matrix = np.array(matrix, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise MatrixError(f"Found a {type(matrix).__name__}; a {kind} matrix is a square array of numbers.") from None
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise MatrixError(
             f"Found an array of shape {matrix.shape}; a {kind} matrix is square, one row per column of the data. "
             f"Pass {keyword('input', 'data')} for data."
         )
-    labels = names if names is not None else range(len(matrix))
+    labels = checked_names(tuple(range(len(matrix))), names)
     bad = ~np.isfinite(matrix).all(axis=0)
     if bad.any():
         raise MatrixError(

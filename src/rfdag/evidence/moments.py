@@ -204,7 +204,7 @@ class Moments(Arrangeable, Comparable, Evidence):
     ) -> Moments:
         """Return the moments of a correlation matrix of ``n_samples`` rows."""
         matrix = checked_matrix(matrix, names, "correlation")
-        labels = tuple(names) if names is not None else tuple(range(len(matrix)))
+        labels = checked_names(tuple(range(len(matrix))), names)
         if (off := np.abs(np.diag(matrix) - 1) > 1e-8).any():
             raise MatrixError(
                 f"A correlation matrix has ones on its diagonal; {as_columns(chosen(labels, off))} have other values. "
@@ -219,7 +219,7 @@ class Moments(Arrangeable, Comparable, Evidence):
     ) -> Moments:
         """Return the moments of a covariance matrix of ``n_samples`` rows."""
         matrix = checked_matrix(matrix, names, "covariance")
-        labels = tuple(names) if names is not None else tuple(range(len(matrix)))
+        labels = checked_names(tuple(range(len(matrix))), names)
         scales = roots_of_diagonal(matrix, labels, "covariance")
         correlation = matrix / scales / scales[:, None]
         factor = factor_of(correlation, labels, "covariance", n_samples)
@@ -238,7 +238,7 @@ class Moments(Arrangeable, Comparable, Evidence):
         Partial correlations up to ``tolerance`` then count as zero.
         """
         matrix = checked_matrix(matrix, names, "precision")
-        labels = tuple(names) if names is not None else tuple(range(len(matrix)))
+        labels = checked_names(tuple(range(len(matrix))), names)
         roots = roots_of_diagonal(matrix, labels, "precision")
         scaled = matrix / roots / roots[:, None]
         # L Lᵀ = precision gives L⁻ᵀ L⁻¹ = covariance, so F = L⁻¹ with its columns normalised.

@@ -25,6 +25,7 @@ from rfdag.evidence.spread import about_range
 from rfdag.graphs.sparse import canonical, sparse_dag
 from rfdag.input.files import reading
 from rfdag.runtime.unpacking import require_plausible
+from rfdag.values import path_of
 
 SAVE_IT = "If you trust it, load it with scipy.sparse.load_npz and pass the array."
 """What to do with a file that was packed too well."""
@@ -101,7 +102,7 @@ def as_sparse(source: Any) -> Any:
     if issparse(source):
         return source
     if isinstance(source, str | Path) and Path(source).suffix.lower() == ".npz":
-        path = Path(source).expanduser()
+        path = path_of(source)
         if path.is_file() and zipfile.is_zipfile(path):
             with reading(path), zipfile.ZipFile(path) as archive:
                 if {"format.npy", "shape.npy", "data.npy"} <= set(archive.namelist()):

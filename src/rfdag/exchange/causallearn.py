@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rfdag.errors import GraphError
-from rfdag.exchange.named_graph import NamedGraph
+from rfdag.exchange.named_graph import NamedGraph, named
+from rfdag.graphs.dag import square
 from rfdag.graphs.sparse import refuse_sparse
+from rfdag.values import entries, shown
 
 TAIL, ARROW = -1, 1
 
@@ -24,7 +26,7 @@ def to_endpoints(graph: NamedGraph) -> NDArray[np.int64]:
     array([[ 0, -1],
            [ 1,  0]])
     """
-    refuse_sparse(graph.matrix, "A matrix of endpoints")
+    refuse_sparse(named(graph).matrix, "A matrix of endpoints")
     directed = graph.matrix == 1
     marks: NDArray[np.int64] = TAIL * (graph.matrix != 0).astype(np.int64) + ARROW * directed.T
     return marks
@@ -38,8 +40,8 @@ def from_endpoints(marks: ArrayLike, names: Sequence[Hashable] | None = None) ->
     >>> from_endpoints([[0, -1], [1, 0]], names=["a", "b"]).directed
     [('a', 'b')]
     """
-    ends = np.asarray(marks)
-    labels = tuple(range(len(ends))) if names is None else tuple(names)
+    ends = square(marks)
+    labels = tuple(range(len(ends))) if names is None else entries("names", names)
     if ends.shape != (len(labels), len(labels)):
         raise GraphError(f"Found {len(labels)} names and an array of shape {ends.shape}; endpoints are square.")
     directed = (ends == TAIL) & (ends.T == ARROW)
@@ -59,6 +61,7 @@ def to_causallearn(graph: NamedGraph) -> Any:
 
     An edge from i to j is i → j; a CPDAG's undirected edges have tails at both ends.
     """
+    named(graph)
     try:
         from causallearn.graph.Edge import Edge
         from causallearn.graph.Endpoint import Endpoint
@@ -85,7 +88,8 @@ def from_causallearn(graph: Any) -> NamedGraph:
     An edge from i to j is i → j; tails at both ends are i – j. Circle marks, and edges with two arrowheads, which pc()
     leaves where its tests disagree, raise an error.
     """
-    if isinstance(graph, dict):
-        graph = graph["G"]
-    graph = getattr(graph, "G", graph)
+    inside = graph.get("G") if isinstance(graph, dict) else getattr(graph, "G", graph)
+    if not hasattr(inside, "graph") or not hasattr(inside, "get_nodes"):
+        raise GraphError(f"Found {shown(graph)}; pass a graph of causal-learn, or what its pc() and ges() return.")
+    graph = inside
     return from_endpoints(graph.graph, [node.get_name() for node in graph.get_nodes()])

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from rfdag.errors import FileError, GraphError
-from rfdag.exchange.named_graph import NamedGraph
+from rfdag.exchange.named_graph import NamedGraph, named
+from rfdag.values import text_of
 
 UNWRITABLE = r"[\x00-\x1f\x7f]|\\$|^(graph|node)$"
 WHY = "its names have no control characters and no backslash at their end, and graph and node are reserved words"
@@ -42,7 +43,7 @@ def to_dagitty(graph: NamedGraph) -> str:
     "a" -> "b"
     }
     """
-    texts = graph.texts("dagitty's text", UNWRITABLE, WHY)
+    texts = named(graph).texts("dagitty's text", UNWRITABLE, WHY)
     quoted = {name: '"' + text.replace('"', '\\"') + '"' for name, text in texts.items()}
     lines = [
         ("dag" if graph.is_dag else "pdag") + " {",
@@ -64,7 +65,7 @@ def from_dagitty(text: str) -> NamedGraph:
     >>> from_dagitty('dag { "blood pressure" [outcome] ; age -> "blood pressure" <- salt }').directed
     [('age', 'blood pressure'), ('salt', 'blood pressure')]
     """
-    return _Reader(text).read()
+    return _Reader(text_of(text)).read()
 
 
 class _Reader:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rfdag.errors import GraphError, listed
-from rfdag.exchange.named_graph import NamedGraph
+from rfdag.exchange.named_graph import NamedGraph, named
 from rfdag.exchange.networkx import from_networkx, to_networkx
+from rfdag.values import shown
 
 if TYPE_CHECKING:
     import networkx
@@ -21,7 +22,7 @@ def to_dowhy(graph: NamedGraph) -> networkx.DiGraph:
     >>> list(to_dowhy(NamedGraph.of_edges([0, 1], [(0, 1)])).edges)
     [('0', '1')]
     """
-    graph.require_dag("DoWhy")
+    named(graph).require_dag("DoWhy")
     texts = graph.texts("DoWhy")
     return to_networkx(NamedGraph(tuple(texts.values()), graph.matrix))
 
@@ -37,6 +38,8 @@ def from_dowhy(model: Any) -> NamedGraph:
     if isinstance(graph, dict):
         # A networkx graph has a dictionary of that name.
         graph = model
+    if not hasattr(graph, "nodes"):
+        raise GraphError(f"Found {shown(model)}; pass a model of DoWhy, or the networkx.DiGraph in it.")
     hidden = [name for name, marks in graph.nodes(data=True) if marks.get("observed") == "no"]
     if hidden:
         raise GraphError(f"The nodes {listed(hidden)} are unobserved; a DAG here has measured variables only.")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Hashable, Sequence
 
-from rfdag.errors import FileError, OptionError
-from rfdag.exchange.named_graph import NamedGraph
+from rfdag.errors import FileError
+from rfdag.exchange.named_graph import NamedGraph, named
 from rfdag.runtime.writing import csv_text
+from rfdag.values import csv_rows, entries, one_of, text_of
 
 HEADERS = (["source", "target"], ["from", "to"])
 UNDIRECTED = {"true": False, "false": True}
@@ -26,7 +25,7 @@ def to_csv(graph: NamedGraph) -> str:
     a,b,true
     b,c,false
     """
-    texts = graph.texts("CSV", r"\x00", "text has no NUL")
+    texts = named(graph).texts("CSV", r"\x00", "text has no NUL")
     directed = ([texts[i], texts[j], "true"] for i, j in graph.directed)
     undirected = ([texts[i], texts[j], "false"] for i, j in graph.undirected)
     return csv_text(["source", "target", "directed"], [*directed, *undirected])
@@ -50,9 +49,8 @@ def from_csv(text: str, names: Sequence[Hashable] | None = None, graph: str = "d
     >>> from_csv("source,target,directed\na,b,true\nb,c,false\n", graph="cpdag").undirected
     [('b', 'c')]
     """
-    if graph not in KINDS:
-        raise OptionError(f"graph is one of {', '.join(KINDS)}, not {graph!r}.")
-    rows = [row for row in csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline="")) if row]
+    one_of("graph", graph, KINDS)
+    rows = csv_rows(text_of(text).removeprefix("\ufeff"))
     header = [cell.strip().lower() for cell in rows[0]] if rows else []
     if header[:2] not in HEADERS:
         raise FileError(f"A CSV of edges begins with the columns source,target (or from,to), not with {header[:2]}.")
@@ -68,6 +66,7 @@ def from_csv(text: str, names: Sequence[Hashable] | None = None, graph: str = "d
     nodes = dict.fromkeys(name for edge in (*directed, *undirected) for name in edge)
     if names is None:
         return NamedGraph.of_edges(nodes, directed, undirected)
+    names = entries("names", names)
     texts = [str(name) for name in names]
     return NamedGraph.of_edges(texts, directed, undirected).arranged(names)
 

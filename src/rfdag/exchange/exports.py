@@ -6,19 +6,20 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import narwhals.stable.v1 as nw
 
 from rfdag import exchange
 from rfdag.errors import OptionError
+from rfdag.result.exporting import Kind
 from rfdag.runtime.writing import csv_text
+from rfdag.values import one_of
 
 if TYPE_CHECKING:
     import networkx
 
     from rfdag.result import Edge, Result
-    from rfdag.result.exporting import Kind
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -29,7 +30,7 @@ BACKENDS = ("pandas", "polars", "pyarrow")
 
 def to_networkx(result: Result, graph: Kind = "dag") -> networkx.DiGraph:
     """Return the DAG with nodes in causal order, or a class with nodes in the order of the columns."""
-    if graph != "dag":
+    if one_of("graph", graph, get_args(Kind)) != "dag":
         return exchange.to_networkx(result.named_graph(graph))
     if None in result.names:
         raise OptionError("networkx has no node called None; pass names= to learn() to rename that column.")
@@ -43,8 +44,7 @@ def to_frame(result: Result, backend: str = "pandas") -> Any:
 
 def frame_of(names: Sequence[str], rows: Sequence[Sequence[Any]], backend: str = "pandas") -> Any:
     """Return rows with named columns in the given library's own type."""
-    if backend not in BACKENDS:
-        raise OptionError(f"backend is one of {', '.join(BACKENDS)}, not {backend!r}.")
+    one_of("backend", backend, BACKENDS)
     try:
         import_module(backend)
     except ImportError:

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import GraphError
-from rfdag.exchange.named_graph import NamedGraph
-from rfdag.graphs.dag import topological_order
+from rfdag.exchange.named_graph import NamedGraph, named
+from rfdag.graphs.dag import check_order, square, topological_order
 from rfdag.graphs.sparse import issparse
+from rfdag.values import entries, numbers
 
 MOST_NODES = 10_000
 """Nodes up to which a sparse graph is converted to a full matrix, which then takes 800 MB."""
@@ -40,8 +41,9 @@ def to_lingam(
     array([[0., 0.],
            [1., 0.]])
     """
-    graph.require_dag("lingam")
+    named(graph).require_dag("lingam")
     weights: Any = graph.matrix if coefficients is None else coefficients
+    p = len(graph.names)
     if issparse(weights):
         if len(graph.names) > MOST_NODES:
             raise GraphError(
@@ -49,8 +51,11 @@ def to_lingam(
                 "edges with to_csv instead."
             )
         weights = weights.toarray()
-    places = topological_order(graph.matrix) if order is None else order
-    return LingamGraph(weights.T.astype(np.float64), [int(at) for at in places])
+    weights = numbers("coefficients", weights)
+    if weights.shape != (p, p):
+        raise GraphError(f"Found coefficients of shape {weights.shape} for {p} variables; pass a matrix, row → column.")
+    places = topological_order(graph.matrix).tolist() if order is None else check_order(order, p)
+    return LingamGraph(weights.T, places)
 
 
 def from_lingam(model: Any, names: Sequence[Hashable] | None = None) -> NamedGraph:
@@ -62,8 +67,8 @@ def from_lingam(model: Any, names: Sequence[Hashable] | None = None) -> NamedGra
     >>> from_lingam([[0, 0], [0.7, 0]], names=["a", "b"]).directed
     [('a', 'b')]
     """
-    weights = np.asarray(getattr(model, "adjacency_matrix_", model), np.float64)
-    labels = tuple(range(len(weights))) if names is None else tuple(names)
+    weights = square(getattr(model, "adjacency_matrix_", model), missing=True).astype(np.float64)
+    labels = tuple(range(len(weights))) if names is None else entries("names", names)
     if weights.shape != (len(labels), len(labels)):
         raise GraphError(f"Found {len(labels)} names and an array of shape {weights.shape}; pass one name per row.")
     hidden = np.isnan(weights)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, get_args
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 import numpy as np
 
 from rfdag.errors import GraphError, OptionError, listed
-from rfdag.graphs.dag import Graph, find_cycle
+from rfdag.graphs.dag import Graph, find_cycle, square
 from rfdag.graphs.sparse import canonical, freeze, issparse
 from rfdag.result.exporting import Kind
+from rfdag.values import entries, one_of, shown
 
 if TYPE_CHECKING:
     from rfdag.result import Result
@@ -47,7 +48,7 @@ class NamedGraph:
     matrix: Graph
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "names", tuple(self.names))
+        object.__setattr__(self, "names", entries("names", self.names))
         if len(set(self.names)) < len(self.names):
             twice = [name for name in dict.fromkeys(self.names) if self.names.count(name) > 1]
             raise GraphError(f"The nodes {listed(twice)} are named more than once; give every node a name of its own.")
@@ -57,8 +58,9 @@ class NamedGraph:
     @classmethod
     def of(cls, result: Result, graph: str = "dag") -> Self:
         """Return the DAG of a result or, for "cpdag" and "icpdag", its equivalence class."""
-        if graph not in get_args(Kind):
-            raise OptionError(f"graph is one of {', '.join(get_args(Kind))}, not {graph!r}.")
+        one_of("graph", graph, get_args(Kind))
+        if not hasattr(result, "icpdag"):
+            raise OptionError(f"result is an rfdag.Result, as rfdag.learn returns it, not {shown(result)}.")
         return cls(result.names, getattr(result, graph))
 
     @classmethod
@@ -66,11 +68,11 @@ class NamedGraph:
         cls, names: Iterable[Hashable], directed: Iterable[Pair] = (), undirected: Iterable[Pair] = ()
     ) -> Self:
         """Return the graph with these nodes, the directed edges first → second, and the undirected ones."""
-        nodes = tuple(names)
+        nodes = entries("names", names)
         place = {name: at for at, name in enumerate(nodes)}
         matrix = np.zeros((len(nodes), len(nodes)), np.int8)
         for pairs, mark in ((directed, 1), (undirected, 2)):
-            for first, second in pairs:
+            for first, second in _pairs_of(pairs):
                 unknown = [name for name in (first, second) if name not in place]
                 if unknown:
                     raise GraphError(
@@ -100,7 +102,7 @@ class NamedGraph:
         place = self._place
         return [(i, j) for i, j in self._pairs(self.matrix == 2) if place[i] < place[j]]
 
-    def arranged(self, names: Sequence[Hashable]) -> NamedGraph:
+    def arranged(self, names: Iterable[Hashable]) -> NamedGraph:
         """Return the same graph with its nodes in the order of ``names``.
 
         A name that is not text, such as the column number 3, also stands for the node called "3": formats that only
@@ -110,6 +112,7 @@ class NamedGraph:
         array([[0, 0],
                [1, 0]], dtype=int8)
         """
+        names = entries("names", names)
         found = {name: self._place.get(name, self._place.get(str(name))) for name in names}
         lacking = [name for name, at in found.items() if at is None]
         left = [name for name, at in self._place.items() if at not in set(found.values())]
@@ -119,7 +122,7 @@ class NamedGraph:
             both = " and ".join(filter(None, [unknown, unnamed]))
             raise GraphError(f"The names do not fit the graph: {both}. Pass every node's name once.")
         places = np.array([found[name] for name in names], np.int64)
-        return NamedGraph(tuple(names), self.matrix[np.ix_(places, places)])
+        return NamedGraph(names, self.matrix[np.ix_(places, places)])
 
     def texts(self, form: str, refused: str | None = None, why: str = "") -> dict[Hashable, str]:
         """Return each name as text; raise if two read the same, or if the format cannot hold one."""
@@ -151,7 +154,7 @@ class NamedGraph:
         return [(self.names[i], self.names[j]) for i, j in zip(sources.tolist(), targets.tolist(), strict=True)]
 
     def _checked(self) -> Graph:
-        matrix: Any = self.matrix if issparse(self.matrix) else np.array(self.matrix)
+        matrix: Any = self.matrix if issparse(self.matrix) else square(self.matrix)
         p = len(self.names)
         if matrix.shape != (p, p):
             raise GraphError(f"Found {p} names and an array of shape {matrix.shape}; a graph of them is {p} × {p}.")
@@ -168,3 +171,24 @@ class NamedGraph:
             arrows = " → ".join(repr(self.names[node]) for node in cycle)
             raise GraphError(f"The graph has the cycle {arrows}. Remove or reverse one of these edges.")
         return matrix.astype(np.int8)
+
+
+def named(graph: NamedGraph) -> NamedGraph:
+    """Return a graph that is one with names; raise for anything else."""
+    if isinstance(graph, NamedGraph):
+        return graph
+    raise GraphError(
+        f"Found {shown(graph)}; pass an rfdag.exchange.NamedGraph, such as NamedGraph.of(result). A result has the "
+        "same functions as methods."
+    )
+
+
+def _pairs_of(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """Yield the pairs of names in a list of them."""
+    if not isinstance(pairs, Iterable):
+        raise GraphError(f"Edges are a list of pairs of names, not {shown(pairs)}.")
+    for pair in pairs:
+        ends = entries("edge", pair)
+        if len(ends) != 2:
+            raise GraphError(f"An edge is a pair of names, not {shown(pair)}.")
+        yield ends[0], ends[1]

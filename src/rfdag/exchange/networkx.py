@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rfdag.errors import GraphError, OptionError, listed
-from rfdag.exchange.named_graph import NamedGraph
+from rfdag.exchange.named_graph import NamedGraph, named
+from rfdag.values import shown
 
 if TYPE_CHECKING:
     import networkx
@@ -21,7 +22,7 @@ def to_networkx(graph: NamedGraph) -> networkx.DiGraph:
     """
     import networkx
 
-    if None in graph.names:
+    if None in named(graph).names:
         raise OptionError("networkx has no node called None; pass names= to learn() to rename that column.")
     result = networkx.DiGraph()
     result.add_nodes_from(graph.names)
@@ -40,6 +41,8 @@ def from_networkx(graph: networkx.Graph) -> NamedGraph:
     >>> from_networkx(networkx.DiGraph([("a", "b")])).directed
     [('a', 'b')]
     """
+    if not hasattr(graph, "is_multigraph"):
+        raise GraphError(f"Found {shown(graph)}; pass a networkx.DiGraph, or a networkx.Graph.")
     if graph.is_multigraph():
         raise GraphError("A multigraph may have parallel edges; if it has none, pass networkx.DiGraph(graph).")
     names = tuple(graph.nodes)

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rfdag.errors import FileError, GraphError
-from rfdag.exchange.named_graph import NamedGraph
+from rfdag.exchange.named_graph import NamedGraph, named
+from rfdag.graphs.dag import square
 from rfdag.graphs.sparse import refuse_sparse
+from rfdag.values import csv_rows, entries, text_of
 
 UNWRITABLE = r"\x00"
 
@@ -26,7 +28,7 @@ def to_pcalg(graph: NamedGraph) -> NDArray[np.int64]:
     array([[0, 0],
            [1, 0]])
     """
-    refuse_sparse(graph.matrix, "A matrix of pcalg")
+    refuse_sparse(named(graph).matrix, "A matrix of pcalg")
     return (graph.matrix.T != 0).astype(np.int64)
 
 
@@ -39,15 +41,15 @@ def from_pcalg(matrix: ArrayLike, names: Sequence[Hashable] | None = None) -> Na
     [('b', 'a')]
     """
     if names is None:
-        names = tuple(getattr(matrix, "columns", ()))
-    marks = np.asarray(matrix)
-    if marks.ndim != 2 or marks.shape[0] != marks.shape[1] or not np.isin(marks, (0, 1)).all():
+        names = getattr(matrix, "columns", ())
+    names, marks = entries("names", names), square(matrix)
+    if not np.isin(marks, (0, 1)).all():
         raise GraphError(
             "pcalg's amat.cpdag is a square matrix of 0 and 1. A matrix with 2 and 3 is the amat.pag of a PAG, which "
             "is neither a DAG nor a CPDAG."
         )
     there = marks.T != 0
-    return NamedGraph(tuple(names) or tuple(range(len(marks))), there.astype(np.int8) + (there & there.T))
+    return NamedGraph(names or tuple(range(len(marks))), there.astype(np.int8) + (there & there.T))
 
 
 def to_pcalg_csv(graph: NamedGraph) -> str:
@@ -60,7 +62,7 @@ def to_pcalg_csv(graph: NamedGraph) -> str:
     "a",0,0
     "b",1,0
     """
-    texts = list(graph.texts("CSV for R", UNWRITABLE, "text has no NUL").values())
+    texts = list(named(graph).texts("CSV for R", UNWRITABLE, "text has no NUL").values())
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(["", *texts])
@@ -77,7 +79,7 @@ def from_pcalg_csv(text: str) -> NamedGraph:
     >>> from_pcalg_csv('"","a","b"\n"a",0,1\n"b",1,0\n').undirected
     [('a', 'b')]
     """
-    rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
+    rows = csv_rows(text_of(text))
     names = rows[0][1:] if rows else []
     if not names or [row[0] for row in rows[1:]] != names:
         raise FileError(
@@ -106,7 +108,7 @@ def to_r(graph: NamedGraph) -> str:
     # For functions of pcalg such as ida(), which take a graphNEL:
     # graph <- as(t(amat), "graphNEL")
     """
-    texts = graph.texts("R", UNWRITABLE, "text has no NUL").values()
+    texts = named(graph).texts("R", UNWRITABLE, "text has no NUL").values()
     rows, columns = (to_pcalg(graph).nonzero()[axis] + 1 for axis in (0, 1))
     p = len(graph.names)
     lines = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rfdag.exchange.named_graph import NamedGraph
+from rfdag.exchange.named_graph import NamedGraph, named
 from rfdag.exchange.networkx import from_networkx
 
 
@@ -13,6 +13,7 @@ def to_pgmpy(graph: NamedGraph) -> Any:
 
     Names are kept as they are.
     """
+    named(graph)
     try:
         from pgmpy.base import DAG, PDAG
     except ImportError:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from rfdag.errors import FileError, GraphError
-from rfdag.exchange.named_graph import NamedGraph
+from rfdag.exchange.named_graph import NamedGraph, named
+from rfdag.values import text_of
 
 UNWRITABLE = r"[\s,;]|^$|^\(.*\)$|^\[.*\]$"
 EDGE = re.compile(r"(?:\d+\.\s+)?(?P<first>\S+)\s+(?P<mark>[<o-]-[>o-])\s+(?P<second>\S+)(?:\s.*)?")
@@ -25,7 +26,8 @@ def to_tetrad(graph: NamedGraph) -> str:
     1. a --> b
     <BLANKLINE>
     """
-    texts = graph.texts("Tetrad's text", UNWRITABLE, "blanks, commas, semicolons and brackets separate names there")
+    why = "blanks, commas, semicolons and brackets separate names there"
+    texts = named(graph).texts("Tetrad's text", UNWRITABLE, why)
     edges = [f"{texts[i]} --> {texts[j]}" for i, j in graph.directed]
     edges += [f"{texts[i]} --- {texts[j]}" for i, j in graph.undirected]
     numbered = [f"{number}. {edge}" for number, edge in enumerate(edges, start=1)]
@@ -45,7 +47,7 @@ def from_tetrad(text: str) -> NamedGraph:
     directed: list[tuple[str, str]] = []
     undirected: list[tuple[str, str]] = []
     section = ""
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text_of(text).splitlines(), start=1):
         line = line.strip()
         if line in ("Graph Nodes:", "Graph Edges:"):
             section = line

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rfdag.errors import GraphError, listed
+from rfdag.graphs.dag import Graph, find_cycle
 from rfdag.graphs.equivalence import encoded
 from rfdag.graphs.sparse import entries_at, issparse
 
@@ -71,13 +72,13 @@ def comparison(truth: ArrayLike, found: ArrayLike, order: NDArray[np.int64]) -> 
 def aligned(truth: Any, names: Sequence[Hashable]) -> Any:
     """Return the true graph as a matrix with rows and columns in the order of ``names``.
 
-    ``truth`` is a matrix, which is returned as it is, or an object with ``names`` and a ``dag`` or ``matrix``, such as
-    a `NamedGraph` or another result.
+    ``truth`` is a matrix, which is in that order already, or an object with ``names`` and a ``dag`` or ``matrix``, such
+    as a `NamedGraph` or another result.
     """
-    given = getattr(truth, "names", None)
-    if given is None:
-        return truth
-    matrix = truth.dag if hasattr(truth, "dag") else truth.matrix
+    matrix = getattr(truth, "dag", getattr(truth, "matrix", None))
+    if matrix is None or not hasattr(truth, "names"):
+        return _checked(truth, len(names))
+    given = truth.names
     known, needed = set(given), set(names)
     lacking = {
         "truth": [name for name in names if name not in known],
@@ -89,6 +90,19 @@ def aligned(truth: Any, names: Sequence[Hashable]) -> Any:
     place = {name: at for at, name in enumerate(given)}
     into = np.array([place[name] for name in names])
     return matrix.tocsr()[into][:, into] if issparse(matrix) else matrix[np.ix_(into, into)]
+
+
+def _checked(truth: Any, size: int) -> Graph:
+    """Return a true graph in the encoding of `rfdag.graphs`; raise unless it has so many nodes and no cycle."""
+    matrix = encoded(truth)
+    if matrix.shape[0] != size:
+        raise GraphError(f"The truth has {matrix.shape[0]} nodes and the result {size}; compare graphs on the same.")
+    loops = np.flatnonzero(matrix.diagonal()).tolist()
+    cycle = loops[:1] * 2 if loops else find_cycle(matrix == 1)
+    if cycle:
+        arrows = " → ".join(repr(node) for node in cycle)
+        raise GraphError(f"The truth has the cycle {arrows}. Remove or reverse one of these edges.")
+    return matrix
 
 
 def _pairs(graph: Any, rank: NDArray[np.int64]) -> NDArray[np.int64]:

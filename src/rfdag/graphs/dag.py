@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import heapq
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rfdag.errors import GraphError, listed
-from rfdag.graphs.sparse import canonical, issparse, sparse_cycle, sparse_dag, sparse_topological_order
+from rfdag.graphs.sparse import (
+    canonical,
+    issparse,
+    refuse_sparse,
+    sparse_cycle,
+    sparse_dag,
+    sparse_topological_order,
+)
+from rfdag.values import shown
 
 Graph = NDArray[np.int8]
 Undirected = NDArray[np.bool_]
@@ -26,18 +35,24 @@ def as_dag(matrix: ArrayLike) -> Graph:
     if issparse(matrix):
         checked: Graph = sparse_dag(matrix)
         return checked
-    dag = _as_graph(matrix)
-    dag = (dag != 0).astype(np.int8)
-    cycle = find_cycle(dag)
+    dag = (square(matrix) != 0).astype(np.int8)
+    cycle = _cycle(dag != 0)
     if cycle:
         arrows = " → ".join(map(str, cycle))
         raise GraphError(f"This is not a DAG: it has the cycle {arrows}. Remove or reverse one of these edges.")
     return dag
 
 
+def as_full_dag(matrix: ArrayLike, what: str) -> Graph:
+    """Return a checked copy as an array, for ``what`` has no use for a sparse one."""
+    refuse_sparse(matrix, what)
+    return as_dag(matrix)
+
+
 def as_undirected(matrix: ArrayLike) -> Undirected:
     """Return a checked, symmetric boolean copy without loops."""
-    graph = _as_graph(matrix) != 0
+    refuse_sparse(matrix, "An undirected graph")
+    graph = square(matrix) != 0
     if (graph != graph.T).any():
         i, j = np.argwhere(graph != graph.T)[0]
         raise GraphError(f"An undirected graph is symmetric; entry ({i}, {j}) differs from ({j}, {i}). Set both.")
@@ -93,9 +108,10 @@ def order_near(order: ArrayLike, dag: ArrayLike) -> NDArray[np.int64]:
 
 def find_cycle(graph: ArrayLike) -> list[int]:
     """Return the nodes of a directed cycle, the first repeated at the end, or an empty list."""
-    if issparse(graph):
-        return sparse_cycle(canonical(graph))
-    edges = np.asarray(graph) != 0
+    return sparse_cycle(canonical(graph)) if issparse(graph) else _cycle(square(graph) != 0)
+
+
+def _cycle(edges: NDArray[np.bool_]) -> list[int]:
     left = np.ones(len(edges), bool)
     # A node without a remaining parent lies on no cycle; remove such nodes until none is left, or all have one.
     while True:
@@ -119,16 +135,19 @@ def descendants(dag: ArrayLike, node: int) -> set[int]:
     >>> sorted(descendants([[0, 1, 0], [0, 0, 1], [0, 0, 0]], 0))
     [1, 2]
     """
-    return reached(np.asarray(dag) != 0, [node]) - {node}
+    edges = as_full_dag(dag, "descendants") != 0
+    node = check_node(node, len(edges))
+    return reached(edges, [node]) - {node}
 
 
-def ancestors(dag: ArrayLike, nodes: list[int]) -> set[int]:
+def ancestors(dag: ArrayLike, nodes: ArrayLike) -> set[int]:
     """Return ``nodes`` and all their ancestors.
 
     >>> sorted(ancestors([[0, 1, 0], [0, 0, 1], [0, 0, 0]], [1]))
     [0, 1]
     """
-    return reached((np.asarray(dag) != 0).T, nodes)
+    edges = as_full_dag(dag, "ancestors") != 0
+    return reached(edges.T, check_nodes(nodes, len(edges)))
 
 
 def reached(edges: NDArray[np.bool_], start: list[int]) -> set[int]:
@@ -146,14 +165,36 @@ def reached(edges: NDArray[np.bool_], start: list[int]) -> set[int]:
     return seen
 
 
-def check_nodes(nodes: ArrayLike, size: int) -> list[int]:
-    """Return the nodes as a list of integers; raise when one is unknown or listed twice."""
-    given = np.asarray(nodes).ravel()
+def check_labels(labels: ArrayLike, size: int) -> list[int]:
+    """Return one number for each node as a list; raise for another number of them, and for what is no number."""
+    found = _whole_numbers(labels)
+    if len(found) != size:
+        raise GraphError(f"Found {len(found)} labels for a graph of {size} nodes; give one for each.")
+    return found
+
+
+def _whole_numbers(nodes: ArrayLike) -> list[int]:
+    try:
+        given = np.asarray(nodes).ravel()
+    except (TypeError, ValueError):
+        raise GraphError(f"Nodes are numbers of rows and columns, not {shown(nodes)}.") from None
     if given.size and given.dtype.kind not in "iu":
         raise GraphError(
             f"Nodes are numbers of rows and columns, not {listed(given.tolist())}; a result has them as causal_order."
         )
-    found = [int(node) for node in given]
+    return [int(node) for node in given]
+
+
+def check_node(node: int, size: int) -> int:
+    """Return a node; raise for what is none."""
+    if isinstance(node, Integral) and not isinstance(node, bool):
+        return check_nodes([node], size)[0]
+    raise GraphError(f"A node is the number of a row and column, not {shown(node)}.")
+
+
+def check_nodes(nodes: ArrayLike, size: int) -> list[int]:
+    """Return the nodes as a list of integers; raise when one is unknown or listed twice."""
+    found = _whole_numbers(nodes)
     unknown = [node for node in found if not 0 <= node < size]
     if unknown:
         raise GraphError(f"Found nodes {listed(unknown)}; the graph has nodes 0 to {size - 1}.")
@@ -172,13 +213,24 @@ def check_order(order: ArrayLike, size: int) -> list[int]:
     return found
 
 
-def _as_graph(matrix: ArrayLike) -> NDArray[np.generic]:
-    graph = np.array(matrix)
+def square(matrix: ArrayLike, *, missing: bool = False) -> NDArray[np.generic]:
+    """Return a copy of a square matrix of numbers, NaN among them if ``missing`` ones are; raise for anything else.
+
+    >>> square("graph")
+    Traceback (most recent call last):
+    rfdag.errors.GraphError: Found an array of shape (); a graph is a square matrix with one row per node.
+    """
+    try:
+        graph = np.array(matrix)
+    except (TypeError, ValueError):
+        raise GraphError(
+            f"Found a {type(matrix).__name__} that is no matrix; a graph is a square matrix with one row per node."
+        ) from None
     if graph.ndim != 2 or graph.shape[0] != graph.shape[1]:
         raise GraphError(f"Found an array of shape {graph.shape}; a graph is a square matrix with one row per node.")
     if graph.dtype.kind not in "biuf":
         raise GraphError(f"Found entries of type {graph.dtype}; an adjacency matrix holds numbers.")
-    if graph.dtype.kind == "f" and not np.isfinite(graph).all():
+    if graph.dtype.kind == "f" and not missing and not np.isfinite(graph).all():
         i, j = np.argwhere(~np.isfinite(graph))[0]
         raise GraphError(f"Entry ({i}, {j}) is {graph[i, j]}; write 0 where there is no edge.")
     return graph

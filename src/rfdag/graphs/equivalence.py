@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rfdag.errors import GraphError
-from rfdag.graphs.dag import Graph, as_dag, find_cycle, topological_order
-from rfdag.graphs.sparse import canonical, issparse, same_pattern, sparse_cpdag
+from rfdag.graphs.dag import Graph, as_dag, as_full_dag, find_cycle, square, topological_order
+from rfdag.graphs.sparse import canonical, issparse, refuse_sparse, same_pattern, sparse_cpdag
 
 
 def cpdag(dag: ArrayLike) -> Graph:
@@ -64,9 +64,7 @@ def encoded(graph: ArrayLike) -> Graph:
     """
     if issparse(graph):
         return _encoded_sparse(graph)
-    matrix = np.array(graph)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise GraphError(f"Found an array of shape {matrix.shape}; a graph is a square matrix.")
+    matrix = square(graph)
     # Weights count as edges; a 2 marks an undirected edge only where its mirror is a 2 as well.
     undirected = (matrix == 2) & (matrix == 2).T
     return np.where(undirected, 2, matrix != 0).astype(np.int8)
@@ -105,8 +103,9 @@ def consistent_extension(graph: ArrayLike) -> Graph:
     array([[0, 0],
            [1, 0]], dtype=int8)
     """
-    pdag = np.array(graph)
-    if pdag.ndim != 2 or pdag.shape[0] != pdag.shape[1] or not np.isin(pdag, (0, 1, 2)).all():
+    refuse_sparse(graph, "consistent_extension")
+    pdag = square(graph)
+    if not np.isin(pdag, (0, 1, 2)).all():
         raise GraphError("A partially directed graph is a square matrix of 0, 1 (directed) and 2 (undirected).")
     if ((pdag == 2) != (pdag == 2).T).any() or ((pdag == 1) & (pdag == 1).T).any():
         raise GraphError("An undirected edge has a 2 in both places, a directed one a 1 in one place only.")
@@ -140,7 +139,7 @@ def markov_equivalent(first: ArrayLike, second: ArrayLike) -> bool:
     >>> markov_equivalent([[0, 1], [0, 0]], [[0, 0], [1, 0]])
     True
     """
-    first, second = as_dag(first), as_dag(second)
+    first, second = (as_full_dag(graph, "markov_equivalent") for graph in (first, second))
     if first.shape != second.shape or (first + first.T != second + second.T).any():
         return False
     return _v_structures(first) == _v_structures(second)

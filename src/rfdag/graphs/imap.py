@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rfdag.errors import GraphError
-from rfdag.graphs.dag import Graph, as_dag, check_order, topological_order
+from rfdag.graphs.dag import Graph, as_full_dag, check_order, topological_order
 from rfdag.graphs.separation import connected_given_rest, d_separated
 
 
@@ -19,7 +19,7 @@ def minimal_imap(dag: ArrayLike, order: ArrayLike) -> Graph:
            [0, 0, 0],
            [1, 1, 0]], dtype=int8)
     """
-    dag = as_dag(dag)
+    dag = as_full_dag(dag, "minimal_imap")
     order = check_order(order, len(dag))
     induced = np.zeros_like(dag)
     for at, node in enumerate(order):
@@ -64,7 +64,7 @@ def is_minimal_imap(candidate: ArrayLike, dag: ArrayLike) -> bool:
 
 
 def _pair(candidate: ArrayLike, dag: ArrayLike) -> tuple[Graph, Graph]:
-    first, second = as_dag(candidate), as_dag(dag)
+    first, second = as_full_dag(candidate, "An I-MAP"), as_full_dag(dag, "An I-MAP")
     if first.shape != second.shape:
         raise GraphError(f"The graphs have {len(first)} and {len(second)} nodes; they need the same nodes.")
     return first, second

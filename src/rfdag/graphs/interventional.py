@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rfdag.graphs.dag import Graph, as_dag
+from rfdag.errors import GraphError
+from rfdag.graphs.dag import Graph, as_dag, check_nodes
 from rfdag.graphs.equivalence import cpdag
 from rfdag.graphs.meek import Edge, Oriented
 from rfdag.graphs.sparse import issparse
@@ -55,6 +56,13 @@ def icpdag(dag: Any, targets: Iterable[Targets], *, hard: bool = False) -> Graph
     return graph.matrix(sparse=issparse(dag))
 
 
+def targeted(targets: Iterable[Targets], size: int) -> list[list[int]]:
+    """Return the nodes that each experiment targets, checked."""
+    if isinstance(targets, str) or not isinstance(targets, Iterable):
+        raise GraphError(f"Targets are a list of nodes for each experiment, not {targets!r}.")
+    return [check_nodes(list(each) if isinstance(each, Iterable) else [each], size) for each in targets]
+
+
 def revealed_edges(dag: Any, targets: Iterable[Targets], *, hard: bool = False) -> list[Edge]:
     """Return the edges of a DAG one end of which, and not the other, belongs to some set of targets.
 
@@ -64,11 +72,11 @@ def revealed_edges(dag: Any, targets: Iterable[Targets], *, hard: bool = False) 
     >>> revealed_edges([[0, 1], [0, 0]], [[0], [1]], hard=True), revealed_edges([[0, 1], [0, 0]], [[0], [1]])
     ([(0, 1)], [])
     """
-    distinct = list(dict.fromkeys(frozenset(map(int, each)) for each in targets))
+    dag = as_dag(dag)
+    distinct = list(dict.fromkeys(frozenset(each) for each in targeted(targets, dag.shape[0])))
     sets: Sequence[frozenset[int]] = distinct
     if not hard and frozenset() not in distinct:
         sets = [one | other for one, other in combinations(distinct, 2)]
-    dag = as_dag(dag)
     sources, ends = (places.tolist() for places in dag.nonzero())
     member = np.zeros((len(sets), dag.shape[0]), bool)
     for at, each in enumerate(sets):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rfdag.errors import GraphError
-from rfdag.graphs.dag import Undirected, as_dag, as_undirected, check_nodes, descendants
+from rfdag.graphs.dag import Undirected, as_full_dag, as_undirected, check_labels, check_node, check_nodes, reached
 from rfdag.graphs.separation import connected_given_rest
 
 
@@ -18,7 +20,7 @@ def moral_graph(dag: ArrayLike) -> Undirected:
            [1, 0, 1],
            [1, 1, 0]])
     """
-    edges = as_dag(dag).astype(np.int64)
+    edges = as_full_dag(dag, "moral_graph").astype(np.int64)
     moral = (edges + edges.T + edges @ edges.T) > 0
     np.fill_diagonal(moral, False)
     return moral
@@ -34,7 +36,7 @@ def moral_subgraph(dag: ArrayLike, nodes: ArrayLike) -> Undirected:
     array([[0, 1],
            [1, 0]])
     """
-    dag = as_dag(dag)
+    dag = as_full_dag(dag, "moral_subgraph")
     nodes = check_nodes(nodes, len(dag))
     place = {node: at for at, node in enumerate(nodes)}
     moral = np.zeros((len(nodes), len(nodes)), bool)
@@ -90,9 +92,9 @@ def maximal_nodes(dag: ArrayLike, nodes: ArrayLike) -> set[int]:
     >>> maximal_nodes([[0, 1, 0], [0, 0, 0], [0, 0, 0]], [0, 1, 2])
     {1, 2}
     """
-    dag = as_dag(dag)
+    dag = as_full_dag(dag, "maximal_nodes")
     nodes = check_nodes(nodes, len(dag))
-    return {node for node in nodes if not descendants(dag, node) & set(nodes)}
+    return {node for node in nodes if not (reached(dag != 0, [node]) - {node}) & set(nodes)}
 
 
 def edge_set(graph: ArrayLike, nodes: ArrayLike | None = None) -> set[tuple[int, int]]:
@@ -102,14 +104,15 @@ def edge_set(graph: ArrayLike, nodes: ArrayLike | None = None) -> set[tuple[int,
     {(3, 5)}
     """
     graph = as_undirected(graph)
-    labels = range(len(graph)) if nodes is None else [int(node) for node in np.asarray(nodes)]
+    labels: Sequence[int] = range(len(graph)) if nodes is None else check_labels(nodes, len(graph))
     pairs = [(labels[i], labels[j]) for i, j in np.argwhere(np.triu(graph))]
     return {(min(pair), max(pair)) for pair in pairs}
 
 
 def _before_and_after(dag: ArrayLike, nodes: ArrayLike, node: int) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
-    dag = as_dag(dag)
+    dag = as_full_dag(dag, "A moral subgraph")
     present = check_nodes(nodes, len(dag))
+    node = check_node(node, len(dag))
     if node not in present:
         raise GraphError(f"Node {node} is not among the nodes {present}, so it cannot be removed from them.")
     rest = [other for other in present if other != node]

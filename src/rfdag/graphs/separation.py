@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rfdag.errors import GraphError
-from rfdag.graphs.dag import Graph, ancestors, as_dag, check_nodes
+from rfdag.graphs.dag import Graph, as_full_dag, check_node, check_nodes, reached
 
 
 def d_separated(dag: ArrayLike, i: int, j: int, given: ArrayLike = ()) -> bool:
@@ -16,8 +16,8 @@ def d_separated(dag: ArrayLike, i: int, j: int, given: ArrayLike = ()) -> bool:
     >>> d_separated(collider, 0, 1), d_separated(collider, 0, 1, given=[2])
     (True, False)
     """
-    dag = as_dag(dag)
-    i, j = check_nodes([i, j], len(dag))
+    dag = as_full_dag(dag, "d_separated")
+    i, j = check_nodes([check_node(each, len(dag)) for each in (i, j)], len(dag))
     conditioned = set(check_nodes(given, len(dag)))
     if conditioned & {i, j}:
         raise GraphError(f"Nodes {i} and {j} cannot be conditioned on while asking about them.")
@@ -37,7 +37,7 @@ def _reached(dag: Graph, source: int, conditioned: set[int]) -> set[int]:
     """Return the nodes that active paths from ``source`` reach."""
     children = [np.flatnonzero(row).tolist() for row in dag]
     parents = [np.flatnonzero(column).tolist() for column in dag.T]
-    opens_collider = ancestors(dag, list(conditioned))
+    opens_collider = reached((dag != 0).T, list(conditioned))
     met: set[int] = set()
     # A visit is a node, and whether it was reached from a parent (along an arrow) or from a child.
     visits = {(child, True) for child in children[source]} | {(parent, False) for parent in parents[source]}

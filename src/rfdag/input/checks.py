@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rfdag.errors import DataError, OptionError, as_column, as_columns, keyword, listed
 from rfdag.input.table import Stream, Table
 from rfdag.input.words import not_numbers
+from rfdag.values import shown
 from rfdag.wording import counted
 
 Rows = TypeVar("Rows", Table, Stream)
@@ -104,12 +105,16 @@ def checked_names(found: tuple[Hashable, ...], wanted: Sequence[Hashable] | None
     ('a', 'b')
     """
     if wanted is not None:
+        try:
+            wanted = tuple(wanted)
+        except TypeError:
+            raise OptionError(f"names is a list with a name for each column, not {shown(wanted)}.") from None
         if len(wanted) != len(found):
             raise OptionError(f"names has {len(wanted)} entries for {len(found)} columns; give one for each.")
         unhashable = [name for name in wanted if not isinstance(name, Hashable)]
         if unhashable:
             raise OptionError(f"A name is text, a number or another hashable value, not {listed(unhashable)}.")
-        found = tuple(wanted)
+        found = wanted
     check_duplicates(found)
     return found
 

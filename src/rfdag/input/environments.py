@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +13,7 @@ from numpy.typing import NDArray
 from rfdag.errors import FileError, OptionError, as_columns, keyword, listed
 from rfdag.input.description import UNKNOWN, Description
 from rfdag.runtime.json_text import parsed
-from rfdag.values import label_text
+from rfdag.values import csv_rows, label_text, path_of
 from rfdag.wording import with_nearest
 
 LIKE_JSON = ("{", "[")
@@ -106,14 +104,14 @@ def read_targets(path: str | Path) -> dict[str, tuple[Hashable, ...]]:
     a list of columns for each label.
     """
     try:
-        text = Path(path).expanduser().read_text(encoding="utf-8-sig")
+        text = path_of(path).read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise FileError(f"There is no file {path} with targets; check the name and the folder.") from None
     except (OSError, UnicodeDecodeError):
         raise FileError(f"{path} could not be read as text in UTF-8; pass targets as CSV or JSON.") from None
     if text.lstrip().startswith(LIKE_JSON):
         return _from_json(text, path)
-    rows = [row for row in csv.reader(io.StringIO(text)) if any(cell.strip() for cell in row)]
+    rows = [row for row in csv_rows(text) if any(cell.strip() for cell in row)]
     if len(rows) < 2 or any(len(row) < 2 for row in rows):
         raise FileError(
             f"{path} is no table of targets: it needs a line of titles and two columns, the label of an environment "

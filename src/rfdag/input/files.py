@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import stat
 import zipfile
 import zlib
@@ -13,8 +14,8 @@ from typing import NamedTuple
 from rfdag.errors import FileError, RfdagError, keyword
 from rfdag.runtime.memory import available_memory
 
-DAMAGED = (EOFError, OSError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error)
-"""What unpacking raises for archives that are damaged, encrypted, or packed in a way that Python does not know."""
+DAMAGED = (EOFError, OSError, NotImplementedError, RuntimeError, csv.Error, zipfile.BadZipFile, zlib.error)
+"""What is raised for text that is no CSV, and archives that are damaged, encrypted, or packed in an unknown way."""
 
 
 class Version(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,17 +13,18 @@ from rfdag.errors import FileError, GraphError, listed
 from rfdag.graphs.dag import Graph
 from rfdag.input.dialect import rows_of
 from rfdag.input.table import Table
+from rfdag.values import path_of
 
 
 def read_edges(path: str | Path) -> set[tuple[str, str]]:
     """Read a CSV of edges whose first two columns are "source" and "target", or "from" and "to"."""
-    path = Path(path).expanduser()
+    path = path_of(path)
     try:
         with open(path, encoding="utf-8-sig", newline="") as handle:
             rows = list(rows_of(handle, ","))
     except FileNotFoundError:
         raise FileError(f"There is no file {path}; check the name.") from None
-    except (OSError, UnicodeDecodeError) as problem:
+    except (OSError, UnicodeDecodeError, csv.Error) as problem:
         raise FileError(f"{path} could not be read ({problem}).") from None
     header = [cell.strip().lower() for cell in rows[0][1][:2]] if rows else []
     if header not in (["source", "target"], ["from", "to"]):

@@ -29,6 +29,7 @@ from rfdag.input.table import Stream, Table
 from rfdag.input.text import read_text
 from rfdag.input.words import Words
 from rfdag.runtime.unpacking import is_packed
+from rfdag.values import path_of
 
 TEXT_IN_PIECES_FROM = 2**26
 """Bytes from which a text file is read in pieces, if pyarrow is installed: 64 MB."""
@@ -110,8 +111,8 @@ def files_of(source: Any) -> list[Path]:
     if not is_path(source):
         return []
     if isinstance(source, list | tuple):
-        return [Path(path).expanduser() for path in source]
-    path = Path(source).expanduser()
+        return [path_of(path) for path in source]
+    path = path_of(source)
     return _inside(path) if path.is_dir() else _matching(path) or [path]
 
 
@@ -184,7 +185,7 @@ class UnknownFiles:
 
     def open(self, source: str | Path, form: Description, threads: int) -> Table:
         """Raise an error that lists what can be read."""
-        path = Path(source).expanduser()
+        path = path_of(source)
         known = ", ".join((*TEXT, *ARRAYS, *EXCEL, *PARQUET, *IPC))
         raise FileError(
             f"{path} ends in {path.suffix!r}; files ending in {known} can be read. Convert it, or pass a DataFrame."
@@ -200,7 +201,7 @@ class ArrayFiles:
 
     def open(self, source: str | Path, form: Description, threads: int) -> Table:
         """Return the array, with the names that a .npz file may hold."""
-        path = Path(source).expanduser()
+        path = path_of(source)
         if form.of_cells():
             raise _not_text(form, f"{path} is neither")
         return ARRAYS[path.suffix.lower()](path)._replace(origin=str(path))
@@ -215,7 +216,7 @@ class ExcelFiles:
 
     def open(self, source: str | Path, form: Description, threads: int) -> Table:
         """Return the numbers and names of the sheet."""
-        return read_excel(Path(source).expanduser(), form)
+        return read_excel(path_of(source), form)
 
 
 class TextFiles:
@@ -223,13 +224,13 @@ class TextFiles:
 
     def reads(self, source: Any) -> bool:
         """Return whether the source is one text file, not large."""
-        return _kind_of_file(source) in TEXT and not _is_large_text(Path(source).expanduser())
+        return _kind_of_file(source) in TEXT and not _is_large_text(path_of(source))
 
     def open(self, source: str | Path, form: Description, threads: int) -> Table:
         """Return its numbers and names."""
         if form.sheet is not None:
             raise OptionError(f"{keyword('sheet')} is for Excel files, which {source} is not. Leave it out.")
-        return read_text(Path(source).expanduser(), form)
+        return read_text(path_of(source), form)
 
 
 class OpenFiles:
@@ -256,7 +257,7 @@ class FilesInPieces:
         kind = _kind_of_file(source)
         if kind is None:
             return is_path(source)
-        return kind in (*PARQUET, *IPC) or (kind in TEXT and _is_large_text(Path(source).expanduser()))
+        return kind in (*PARQUET, *IPC) or (kind in TEXT and _is_large_text(path_of(source)))
 
     def open(self, source: Any, form: Description, threads: int) -> Table | Stream:
         """Return the rows of all files, one after the other."""
@@ -299,7 +300,7 @@ def _kind_of_file(source: Any) -> str | None:
     """Return the ending of one file, which need not exist; None for a folder, a pattern, a list or no path at all."""
     if not isinstance(source, str | Path):
         return None
-    path = Path(source).expanduser()
+    path = path_of(source)
     return None if path.is_dir() or _matching(path) else kind_of(path)
 
 

@@ -12,6 +12,7 @@ from rfdag.knowledge.knowledge import Knowledge
 from rfdag.knowledge.wildcards import is_wildcard
 from rfdag.runtime.json_text import parsed
 from rfdag.runtime.names import decode_name, encode_name
+from rfdag.values import path_of
 
 TIERS = "addtemporal"
 EDGES = {"forbiddirect": "forbidden", "requiredirect": "required"}
@@ -29,7 +30,7 @@ NESTED = ("tiers", "required", "forbidden")
 def read(path: str | Path) -> Knowledge:
     """Return the knowledge in a file; errors name the line."""
     try:
-        text = Path(path).expanduser().read_text(encoding="utf-8-sig")
+        text = path_of(path).read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise FileError(f"There is no file {path}; check the name and the folder.") from None
     except UnicodeDecodeError:

@@ -15,6 +15,7 @@ from rfdag.plots.order import draw_order
 from rfdag.plots.trace import draw_trace
 from rfdag.plots.truth import draw_truth
 from rfdag.result.exporting import Kind as GraphKind
+from rfdag.values import one_of, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,8 +59,8 @@ BOOTSTRAP_PLOTS = {
 
 def draw(result: Result, kind: str, ax: Axes | None, options: Mapping[str, Any]) -> Axes:
     """Draw one kind of picture of a result."""
-    if options["graph"] not in get_args(GraphKind):
-        raise OptionError(f"graph is one of {', '.join(get_args(GraphKind))}, not {options['graph']!r}.")
+    _require_axes(ax)
+    one_of("graph", options["graph"], get_args(GraphKind))
     given = [name for name, value in options.items() if name != "graph" and value is not None]
     plot = PLOTS[_chosen(len(result.names), kind, given)]
     return plot.draw(result, ax, **{name: options[name] for name in plot.options})
@@ -67,13 +68,20 @@ def draw(result: Result, kind: str, ax: Axes | None, options: Mapping[str, Any])
 
 def draw_bootstrap(bootstrap: Bootstrap, kind: str, ax: Axes | None, options: Mapping[str, Any]) -> Axes:
     """Draw one kind of picture of a bootstrap."""
+    _require_axes(ax)
     given = {name: value for name, value in options.items() if value is not None}
     plot = BOOTSTRAP_PLOTS[_by_name(BOOTSTRAP_PLOTS, len(bootstrap.names), kind, list(given))]
     return plot.draw(bootstrap, ax, **given)
 
 
+def _require_axes(ax: Axes | None) -> None:
+    if ax is not None and not hasattr(ax, "get_position"):
+        raise OptionError(f"ax is an Axes of matplotlib to draw on, or None, not {shown(ax)}.")
+
+
 def _chosen(p: int, kind: str, given: list[str]) -> str:
     """Return the kind of picture of a result; raise where the options given do not go with it."""
+    one_of("kind", kind, ("auto", *PLOTS))
     if kind == "auto" and ("truth" in given or "ranks" in given):
         kind = "truth" if "truth" in given else "order"
     kind = _by_name(PLOTS, p, kind, given)
@@ -84,8 +92,7 @@ def _chosen(p: int, kind: str, given: list[str]) -> str:
 
 def _by_name(plots: Mapping[str, PlotKind], p: int, kind: str, given: list[str]) -> str:
     """Return the kind of picture, by the number of variables for "auto"; raise if it cannot be drawn."""
-    if kind != "auto" and kind not in plots:
-        raise OptionError(f"kind is one of {', '.join(['auto', *plots])}, not {kind!r}.")
+    one_of("kind", kind, ("auto", *plots))
     if kind == "auto":
         kind = "graph" if p <= GRAPH_UP_TO else "matrix"
     for name in given:

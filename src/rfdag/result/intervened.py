@@ -107,7 +107,7 @@ class Intervened:
                 "This result has no moments by environment: it was learnt from rows of one, or saved without them. "
                 "Save it with save(path, moments=True)."
             )
-        if label not in self.interventions.labels:
+        if not isinstance(label, str) or label not in self.interventions.labels:
             raise OptionError(
                 f"There is no environment {with_nearest([label], self.interventions.labels)}; the labels are "
                 f"{listed(self.interventions.labels, 20)}."

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from rfdag.errors import DataError, OptionError, as_column, keyword, listed
 from rfdag.evidence.expansion import Category, Expansion, Powers
 from rfdag.input.table import Table
+from rfdag.runtime.memory import require_rows
 from rfdag.runtime.randomness import Seed, generator_from
+from rfdag.values import mapping_of, whole
 from rfdag.wording import counted, with_nearest
 
 if TYPE_CHECKING:
@@ -105,7 +107,7 @@ class MixedModel:
         >>> bool(old > young)
         True
         """
-        for name, value in values.items():
+        for name, value in mapping_of(values).items():
             self._level(name, value) if self._is_category(name) else self._number(name, value)
         return replace(self, fixed={**self.fixed, **values})
 
@@ -127,7 +129,7 @@ class MixedModel:
 
     def probabilities(self, name: Hashable, given: Mapping[Hashable, Any] | None = None) -> dict[str, float]:
         """Return the probabilities of the levels of a category, given values of all its parents."""
-        given, at = given or {}, self._place(name)
+        given, at = {} if given is None else mapping_of(given), self._place(name)
         part = self.expansion.parts[at]
         if not isinstance(part, Category):
             raise OptionError(f"{as_column(name)} is a number; for its mean set the others with do(…) and ask mean().")
@@ -145,6 +147,8 @@ class MixedModel:
 
         Categories are codes, whose levels the table knows.
         """
+        n = whole("n", n, 1)
+        require_rows(n, len(self.names))
         generator = generator_from(rng, "rng")
         values = np.empty((n, len(self.names)))
         for at in self.order:
@@ -174,6 +178,7 @@ class MixedModel:
             f"model of {counted(len(self.names), 'variable')}, "
             f"{int(self.expansion.categorical.sum())} of them categories"
         ]
+        limit = whole("limit", limit, 0)
         for at, name in list(enumerate(self.names))[:limit]:
             family, part = self.families[at], self.expansion.parts[at]
             parents = ", ".join(str(self.names[parent]) for parent in family.parents.tolist()) or "nothing"
@@ -184,7 +189,7 @@ class MixedModel:
         return "\n".join([*lines, f"… and {more} more"] if more > 0 else lines)
 
     def _place(self, name: Hashable) -> int:
-        if name not in self.names:
+        if not isinstance(name, Hashable) or name not in self.names:
             raise OptionError(
                 f"There is no variable {with_nearest([name], self.names)}; the model has {listed(self.names)}."
             )

@@ -17,6 +17,7 @@ from rfdag.runtime.notebook import ShownInNotebooks
 from rfdag.runtime.randomness import Seed
 from rfdag.simulate import LinearSEM
 from rfdag.simulate import sample as sample_centred
+from rfdag.values import mapping_of, whole
 from rfdag.wording import counted, with_nearest
 
 if TYPE_CHECKING:
@@ -139,7 +140,9 @@ class LinearModel(ShownInNotebooks):
         free = self.sem.variances > 0
         variances = self.sem.variances[free]
         constant = np.log(2 * np.pi * variances).sum()
-        densities: Floats = -0.5 * (constant + (residuals[:, free] ** 2 / variances).sum(axis=1))
+        # The square of a row far beyond the data may be infinite, and its density 0.
+        with np.errstate(over="ignore"):
+            densities: Floats = -0.5 * (constant + (residuals[:, free] ** 2 / variances).sum(axis=1))
         densities[(residuals[:, ~free] != 0).any(axis=1)] = -np.inf
         return densities
 
@@ -177,6 +180,7 @@ class LinearModel(ShownInNotebooks):
         b = 3 + 2 a + noise of variance 1
         """
         lines = [f"linear Gaussian model: {counted(len(self.names), 'variable')}, units: {self.units}"]
+        limit = whole("limit", limit, 0)
         lines += [f"{name} = {self._equation(at)}" for at, name in enumerate(self.names[:limit])]
         more = len(self.names) - limit
         return "\n".join([*lines, f"… and {more} more"] if more > 0 else lines)
@@ -194,10 +198,8 @@ class LinearModel(ShownInNotebooks):
         return " ".join([f"{self.intercepts[at]:.4g}", *terms, *noise])
 
     def _places(self, names: Mapping[Hashable, float]) -> list[int]:
-        if not isinstance(names, Mapping):
-            raise OptionError(f"Variables are given with their values, as in {{'age': 40}}, not as {names!r}.")
         place = {name: at for at, name in enumerate(self.names)}
-        unknown = [name for name in names if name not in place]
+        unknown = [name for name in mapping_of(names) if name not in place]
         if unknown:
             raise OptionError(
                 f"There is no variable {with_nearest(unknown, self.names)}; the model has {listed(self.names)}."

@@ -31,4 +31,4 @@ def order_in_words(result: Result, limit: int, shown: Callable[[Hashable], str] 
     compelled = entries_at(result.icpdag, places[:-1], places[1:]) == 1
     names = [shown(name) for name in result.order[:limit]]
     joints = [ARROW if arrow else COMMA for arrow in compelled.tolist()]
-    return "".join(part for pair in zip(["", *joints], names, strict=True) for part in pair)
+    return "".join(part for pair in zip(["", *joints][: len(names)], names, strict=True) for part in pair)

@@ -50,6 +50,7 @@ from rfdag.result.remarks import remarks
 from rfdag.result.scoring import Scoring
 from rfdag.runtime.notebook import ShownInNotebooks
 from rfdag.runtime.writing import write_text
+from rfdag.values import switch, whole
 from rfdag.wording import count_of_tests, counted
 
 if TYPE_CHECKING:
@@ -326,7 +327,7 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Intervened, Judgi
         """
         from rfdag.result import storage
 
-        keep = len(self.names) <= SAVE_MOMENTS_UP_TO if moments is None else moments
+        keep = len(self.names) <= SAVE_MOMENTS_UP_TO if moments is None else switch("moments", moments)
         return json.dumps(storage.encode(self, with_moments=keep), allow_nan=False) + "\n"
 
     def save(self, path: str | Path, *, moments: bool | None = None) -> Path:
@@ -357,6 +358,7 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Intervened, Judgi
 
     def summary(self, limit: int = 20) -> str:
         """Return a few lines of text: order, number of edges, warnings."""
+        limit = whole("limit", limit, 0)
         more = f", … ({len(self.order) - limit} more)" if len(self.order) > limit else ""
         undecided = int((self.icpdag == 2).sum()) // 2
         # A function of the user's own may have no rows behind it, and is not exact for that.

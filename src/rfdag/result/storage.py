@@ -36,6 +36,7 @@ from rfdag.result.mixed_storage import decode_mixed, encode_mixed
 from rfdag.runtime.json_text import memory_of, parsed
 from rfdag.runtime.memory import TRIFLE, available_memory
 from rfdag.runtime.names import decode_name, encode_name
+from rfdag.values import path_of
 
 if TYPE_CHECKING:
     from rfdag.result.result import Result
@@ -113,15 +114,16 @@ def read_as(
     path: str | Path, form: str, version: int, decode: Callable[[dict[str, Any]], Content], what: str, writer: str
 ) -> Content:
     """Return the content of a file of this format and version; raise with a description if it is something else."""
-    if Path(path).is_dir():
-        inside = Path(path) / f"{form.removeprefix('rfdag-')}.json"
+    path = path_of(path)
+    if path.is_dir():
+        inside = path / f"{form.removeprefix('rfdag-')}.json"
         raise FileError(
             f"{path} is a folder; pass {inside}."
             if inside.is_file()
             else f"{path} is a folder without {inside.name}; pass {what}, a file that {writer} writes."
         )
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise FileError(f"There is no file {path}; check the name and the folder.") from None
     except (OSError, UnicodeDecodeError) as problem:

@@ -37,6 +37,25 @@ def matrices_fit(p: int, count: int) -> bool:
     return needed <= TRIFLE or needed <= available_memory()
 
 
+def require_matrix(p: int, name: str, otherwise: str = "") -> None:
+    """Raise unless a p × p matrix of doubles fits into the free memory; ``name`` is the argument that p comes from."""
+    if not matrices_fit(p, 1):
+        raise OptionError(
+            f"A matrix of {p} × {p} numbers takes {8.0 * p * p / 1e9:.1f} GB, and {available_memory() / 1e9:.1f} GB "
+            f"are free. Lower {keyword(name)}{f', {otherwise}' if otherwise else ''}."
+        )
+
+
+def require_rows(rows: int, columns: int) -> None:
+    """Raise unless so many rows of doubles fit into the free memory."""
+    needed = 8.0 * rows * columns
+    if needed > TRIFLE and needed > available_memory():
+        raise OptionError(
+            f"{rows} rows of {columns} numbers take {needed / 1e9:.1f} GB, and {available_memory() / 1e9:.1f} GB are "
+            "free. Draw fewer rows."
+        )
+
+
 def bytes_of_beam(p: int, width: int) -> float:
     """Return the bytes that a beam over p variables takes: two matrices per state."""
     return 2.0 * 8 * width * p * p

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from rfdag.errors import FileError
+from rfdag.values import path_of
 
 
 def csv_text(header: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
@@ -45,7 +46,7 @@ def write_text(path: str | Path, text: str) -> Path:
 @contextmanager
 def ready_to_write(path: str | Path, content: str | bytes) -> Iterator[Path]:
     """Write to a temporary file, which replaces ``path`` once the body of the ``with`` statement succeeds."""
-    path = Path(path).expanduser()
+    path = path_of(path)
     temporary = None
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name[:100]}.", delete=False) as handle:
@@ -73,7 +74,7 @@ def _put(handle: IO[bytes], content: str | bytes) -> None:
 
 def require_writable(path: str | Path) -> None:
     """Raise if a file cannot be written here, before anything is computed in vain."""
-    path = Path(path).expanduser()
+    path = path_of(path)
     try:
         if path.is_dir():
             raise IsADirectoryError
@@ -95,7 +96,7 @@ def _unwritable(path: Path, problem: OSError) -> FileError:
 
 def write_folder(folder: str | Path, contents: Mapping[str, str | bytes]) -> list[Path]:
     """Write several files into a folder, created if needed: all of them or none; return their paths."""
-    folder = Path(folder).expanduser()
+    folder = path_of(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".rfdag.") as staging:

@@ -10,7 +10,11 @@ from scipy.sparse import csr_array
 
 from rfdag.errors import OptionError, keyword
 from rfdag.graphs.dag import Graph
+from rfdag.runtime.memory import require_matrix
 from rfdag.runtime.randomness import Seed, generator_from
+from rfdag.values import between, entries, switch, whole
+
+MOST_NODES = 2**31 - 1
 
 EITHER = f"Give either {keyword('density')} (probability of an edge) or {keyword('degree')} (expected neighbours)."
 
@@ -49,22 +53,16 @@ def random_dag(
            [0, 0, 0, 1],
            [0, 0, 0, 0]], dtype=int8)
     """
-    if p < 1:
-        raise OptionError(f"A graph has at least one node, not p={p}.")
+    p = whole("p", p, 1, MOST_NODES)
     if (density is None) == (degree is None):
         raise OptionError(EITHER)
     if density is None:
-        assert degree is not None
-        if not 0 <= degree <= max(p - 1, 0):
-            raise OptionError(
-                f"A node of a graph with p={p} has 0 to {p - 1} neighbours, not {keyword('degree', degree)}."
-            )
-        density = degree / max(p - 1, 1)
-    if not 0 <= density <= 1:
-        raise OptionError(f"{keyword('density')} is a probability between 0 and 1, not {density}.")
+        density = between("degree", degree, 0, p - 1) / max(p - 1, 1)
+    density = between("density", density, 0, 1)
     generator = generator_from(rng, "rng")
-    if sparse:
+    if switch("sparse", sparse):
         return sparse_random_dag([p], [density], generator)
+    require_matrix(p, "p", f"or pass {keyword('sparse', True)}")
     upper = np.triu(generator.random((p, p)) < density, 1)
     order = generator.permutation(p)
     dag = np.zeros((p, p), np.int8)
@@ -100,8 +98,9 @@ def scale_free_dag(p: int, m: int, rng: Seed = None) -> Graph:
     ----------
     A.-L. Barabási, R. Albert: Emergence of scaling in random networks, Science 1999.
     """
-    if not 1 <= m < p:
-        raise OptionError(f"A scale-free graph needs 1 ≤ m < p; m={m} and p={p} were given.")
+    p = whole("p", p, 2, MOST_NODES)
+    m = whole("m", m, 1, p - 1)
+    require_matrix(p, "p")
     generator = generator_from(rng, "rng")
     adjacent = np.zeros((p, p), bool)
     adjacent[:m, m] = True
@@ -138,17 +137,15 @@ def block_dag(
     >>> block_dag([2, 3], 1.0).sum()
     np.int64(4)
     """
-    counts = np.asarray(sizes, np.int64)
-    if counts.ndim != 1 or not len(counts) or (counts < 1).any():
-        raise OptionError("Blocks have at least one node each, and there is at least one block.")
+    counts = np.array([whole("sizes", size, 1, MOST_NODES) for size in entries("sizes", sizes, "numbers of nodes")])
+    if not len(counts):
+        raise OptionError("There is at least one block; sizes is empty.")
     if (density is None) == (degree is None):
         raise OptionError(EITHER)
-    if (degree is not None and degree < 0) or (density is not None and not 0 <= density <= 1):
-        raise OptionError(
-            f"{keyword('density')} lies between 0 and 1 and {keyword('degree')} is not negative; not {density} and "
-            f"{degree}."
-        )
-    within = np.full(len(counts), density) if degree is None else np.minimum(degree / np.maximum(counts - 1, 1), 1.0)
+    if degree is None:
+        within = np.full(len(counts), between("density", density, 0, 1))
+    else:
+        within = np.minimum(between("degree", degree, 0, MOST_NODES) / np.maximum(counts - 1, 1), 1.0)
     return sparse_random_dag(counts, within, generator_from(rng, "rng"))
 
 
@@ -162,8 +159,8 @@ def dense_dag(K: int) -> Graph:
            [0, 0, 1],
            [0, 0, 0]], dtype=int8)
     """
-    if K < 2:
-        raise OptionError(f"B_K needs K ≥ 2 sources, not {K}.")
+    K = whole("K", K, 2, MOST_NODES)
+    require_matrix(K * (K + 1) // 2, "K")
     pairs = list(combinations(range(K), 2))
     p = K + len(pairs)
     dag = np.zeros((p, p), np.int8)

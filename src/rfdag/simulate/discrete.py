@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import DataError, FileError, OptionError
+from rfdag.errors import DataError, FileError
 from rfdag.graphs.dag import Graph, topological_order
+from rfdag.runtime.memory import require_rows
 from rfdag.runtime.randomness import Seed, generator_from
 from rfdag.runtime.unpacking import PROBLEMS, opened
+from rfdag.values import path_of, whole
 
 Floats = NDArray[np.float64]
 
@@ -45,8 +47,8 @@ class DiscreteNetwork:
         array([[1.],
                [1.]])
         """
-        if n < 1:
-            raise OptionError(f"A sample has at least one row, not n={n}.")
+        n = whole("n", n, 1)
+        require_rows(n, len(self.names))
         generator = generator_from(rng, "rng")
         codes = np.zeros((n, len(self.names)), np.int64)
         for node in topological_order(self.dag):
@@ -76,7 +78,7 @@ def discrete_network(path: str | Path) -> DiscreteNetwork:
     >>> network.sample(1000).mean(axis=0).round(1)
     array([0.2, 0.3])
     """
-    path = Path(path).expanduser()
+    path = path_of(path)
     try:
         with opened(path) as handle:
             content = handle.read(MOST_BYTES + 1)

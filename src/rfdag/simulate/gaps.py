@@ -10,6 +10,7 @@ from scipy.stats import rankdata
 
 from rfdag.errors import OptionError
 from rfdag.runtime.randomness import Seed, generator_from
+from rfdag.values import numbers, one_of, real
 
 Floats = NDArray[np.float64]
 
@@ -46,18 +47,17 @@ def with_gaps(
     >>> np.isnan(with_gaps(rows, 0.1, rng=1)).mean(axis=0).round(2)
     array([0.1 , 0.11, 0.09, 0.1 , 0.  ])
     """
-    found = np.array(values, np.float64)
+    found = numbers("values", values)
     if found.ndim != 2 or np.isnan(found).any():
         raise OptionError("Gaps are made in a table of complete rows; this one has missing values, or is no table.")
-    if not 0 <= share < 1:
+    if not 0 <= real("share", share) < 1:
         raise OptionError(f"share is at least 0 and less than 1, not {share}.")
+    one_of("mechanism", mechanism, ("random", "completely random"))
     generator = generator_from(rng, "rng")
     if mechanism == "completely random":
         found[generator.random(found.shape) < share] = np.nan
-    elif mechanism == "random":
-        found[generator.random(found.shape) < _probabilities(found, share, generator)] = np.nan
     else:
-        raise OptionError(f'mechanism is "random" or "completely random", not {mechanism!r}.')
+        found[generator.random(found.shape) < _probabilities(found, share, generator)] = np.nan
     return found
 
 

@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from rfdag.errors import OptionError
 from rfdag.graphs.dag import topological_order
 from rfdag.graphs.sparse import refuse_sparse
+from rfdag.runtime.memory import require_rows
 from rfdag.runtime.randomness import Seed, generator_from
-from rfdag.simulate.linear import LinearSEM
+from rfdag.simulate.dags import MOST_NODES
+from rfdag.simulate.linear import LinearSEM, require_model
+from rfdag.values import one_of, pair, real, whole
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.str_]
@@ -89,17 +92,16 @@ def interventions(
     >>> rows.values.shape
     (8, 3)
     """
+    require_model(sem)
     refuse_sparse(sem.weights, "interventions")
-    if kind not in get_args(Kind):
-        raise OptionError(f'kind is "hard", "soft" or "shift", not {kind!r}.')
-    if n_observational < 0:
-        raise OptionError(f"n_observational is a number of rows, or 0 for none, not {n_observational}.")
-    if n_per_environment < 1:
-        raise OptionError(f"An environment has at least one row, not n_per_environment={n_per_environment}.")
-    _check_range("factors", factors)
-    _check_range("weights", weights)
+    one_of("kind", kind, get_args(Kind))
+    n_observational = whole("n_observational", n_observational, 0)
+    n_per_environment = whole("n_per_environment", n_per_environment, 1)
+    shift = real("shift", shift)
+    factors, weights = pair("factors", factors), pair("weights", weights)
     p = len(sem.weights)
     sets = _labelled(targets, p)
+    require_rows(n_observational + n_per_environment * len(sets), p)
     sizes = [n_per_environment] * len(sets)
     if n_observational:
         if OBSERVATIONAL in sets:
@@ -159,10 +161,10 @@ def draw_targets(p: int, environments: int, size: int = 1, rng: Seed = None) -> 
     >>> draw_targets(6, 3, 2, rng=1)
     [(0, 4), (1, 2), (3, 5)]
     """
-    if environments < 0:
-        raise OptionError(f"environments is a number, at least 0, not {environments}.")
-    if not 1 <= size <= p:
-        raise OptionError(f"An environment targets 1 to {p} of p={p} variables, not size={size}.")
+    p = whole("p", p, 1, MOST_NODES)
+    environments = whole("environments", environments, 0)
+    size = whole("size", size, 1, p)
+    require_rows(environments, size)
     generator = generator_from(rng, "rng")
     left: list[int] = []
     drawn = []
@@ -183,7 +185,10 @@ def _labelled(targets: TargetSets, p: int) -> dict[str, tuple[int, ...]]:
     """Return the sets of targets by label, each sorted and without repetition."""
     if isinstance(targets, Mapping):
         named = {str(label): entry for label, entry in targets.items()}
+    elif isinstance(targets, str) or not isinstance(targets, Iterable):
+        raise OptionError(f"targets is a list with the columns of each environment, or a mapping, not {targets!r}.")
     else:
+        targets = list(targets)
         named = {str(number): entry for number, entry in enumerate(targets, 1)}
     if len(named) < len(targets):
         raise OptionError(f"Labels are text, and two of the {len(targets)} in targets read the same.")
@@ -198,9 +203,3 @@ def _labelled(targets: TargetSets, p: int) -> dict[str, tuple[int, ...]]:
                 )
         sets[label] = tuple(sorted({int(column) for column in columns}))
     return sets
-
-
-def _check_range(name: str, limits: tuple[float, float]) -> None:
-    low, high = limits if isinstance(limits, tuple | list) and len(limits) == 2 else (0.0, 0.0)
-    if not 0 < low <= high:
-        raise OptionError(f"{name}=(low, high) needs 0 < low ≤ high, not {limits}.")

@@ -12,7 +12,9 @@ from scipy.sparse import csc_array, diags_array, eye_array, issparse
 from rfdag.errors import OptionError
 from rfdag.graphs.dag import Graph, as_dag, topological_order
 from rfdag.graphs.sparse import refuse_sparse, same_pattern
+from rfdag.runtime.memory import require_rows
 from rfdag.runtime.randomness import Seed, generator_from
+from rfdag.values import numbers, pair, shown, whole
 
 Floats = NDArray[np.float64]
 
@@ -91,12 +93,10 @@ def linear_sem(
            [ 0.  ,  0.  ]])
     """
     dag = as_dag(dag)
-    low, high = weights if isinstance(weights, tuple | list) and len(weights) == 2 else (0.0, 0.0)
-    if not 0 < low <= high:
-        raise OptionError(f"weights=(low, high) needs 0 < low ≤ high, not {weights}.")
-    noise = np.broadcast_to(np.asarray(variances, np.float64), dag.shape[0]).copy()
-    if not (noise > 0).all():
-        raise OptionError("The variance of a noise is above 0; one given is not.")
+    low, high = pair("weights", weights)
+    noise = _one_each("variances", variances, dag.shape[0])
+    if not ((noise > 0) & (noise < np.inf)).all():
+        raise OptionError("The variance of a noise is above 0 and finite; one given is not.")
     generator = generator_from(rng, "rng")
     if issparse(dag):
         edges = len(dag.data)
@@ -140,11 +140,12 @@ def standardise(sem: LinearSEM, r2: ArrayLike | None = None) -> LinearSEM:
     order in additive noise models, NeurIPS 2023.
     W. Ormaniec, S. Sussex, L. Lorch, B. Schölkopf, A. Krause: Standardizing structural causal models, ICLR 2025.
     """
+    require_model(sem)
     refuse_sparse(sem.weights, "standardise")
     p = len(sem.weights)
     shares = None
     if r2 is not None:
-        shares = np.broadcast_to(np.asarray(r2, np.float64), p)
+        shares = _one_each("r2", r2, p)
         if not ((shares > 0) & (shares < 1)).all():
             raise OptionError("r2 is a share of variance above 0 and below 1; one given is not.")
     weights, variances, correlation = np.zeros((p, p)), np.ones(p), np.eye(p)
@@ -169,8 +170,9 @@ def sample(sem: LinearSEM, n: int, rng: Seed = None) -> Floats:
     >>> sample(linear_sem([[0, 1], [0, 0]]), 3).shape
     (3, 2)
     """
-    if n < 1:
-        raise OptionError(f"A sample has at least one row, not n={n}.")
+    require_model(sem)
+    n = whole("n", n, 1)
+    require_rows(n, sem.weights.shape[0])
     generator = generator_from(rng, "rng")
     if issparse(sem.weights):
         return _sample_sparse(sem, n, generator)
@@ -179,6 +181,20 @@ def sample(sem: LinearSEM, n: int, rng: Seed = None) -> Floats:
         parents = np.flatnonzero(sem.weights[:, node])
         values[:, node] += values[:, parents] @ sem.weights[parents, node]
     return values
+
+
+def require_model(sem: LinearSEM) -> None:
+    """Raise unless this is a linear model."""
+    if not isinstance(sem, LinearSEM):
+        raise OptionError(f"sem is a LinearSEM, as linear_sem returns it, not {shown(sem)}.")
+
+
+def _one_each(name: str, given: ArrayLike, p: int) -> Floats:
+    """Return an argument that is one number for all variables or one for each, as an array of its own."""
+    found = numbers(name, given)
+    if found.shape not in ((), (p,)):
+        raise OptionError(f"{name} is one number, or {p} of them, not an array of shape {found.shape}.")
+    return np.broadcast_to(found, p).copy()
 
 
 def _sample_sparse(sem: LinearSEM, n: int, generator: np.random.Generator) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from rfdag.errors import OptionError, keyword
 from rfdag.graphs.dag import as_dag, topological_order
 from rfdag.graphs.sparse import refuse_sparse
+from rfdag.runtime.memory import require_rows
 from rfdag.runtime.randomness import Seed, generator_from
+from rfdag.values import between, entries, whole
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -73,11 +76,12 @@ def mixed(
     """
     refuse_sparse(dag, "mixed")
     dag = as_dag(dag)
-    if n < 2:
-        raise OptionError(f"Mixed rows are standardised, which takes at least two of them, not n={n}.")
+    n = whole("n", n, 2)
     low, high = levels if isinstance(levels, tuple | list) and len(levels) == 2 else (0, 0)
-    if not 2 <= low <= high:
-        raise OptionError(f"levels=(low, high) needs 2 ≤ low ≤ high, not {levels}.")
+    whole_numbers = isinstance(low, Integral) and isinstance(high, Integral)
+    if not whole_numbers or not 2 <= low <= high:
+        raise OptionError(f"levels=(low, high) needs whole numbers 2 ≤ low ≤ high, not {levels}.")
+    require_rows(n, len(dag) + int(high))
     generator = generator_from(rng, "rng")
     is_category = _mask(categorical, len(dag), generator)
     counts = np.where(is_category, generator.integers(low, high, len(dag), endpoint=True), 0)
@@ -95,13 +99,12 @@ def mixed(
 
 
 def _mask(categorical: ArrayLike | float, p: int, generator: Generator) -> Mask:
-    given = np.asarray(categorical)
-    if given.ndim == 0 and given.dtype != bool:
-        if not 0 <= float(given) <= 1:
-            raise OptionError(f"{keyword('categorical')} as a share lies between 0 and 1; {float(given)} was given.")
+    if isinstance(categorical, Real):
+        share = between("categorical", categorical, 0, 1)
         chosen = np.zeros(p, bool)
-        chosen[generator.permutation(p)[: round(float(given) * p)]] = True
+        chosen[generator.permutation(p)[: round(share * p)]] = True
         return chosen
+    given = np.array(entries("categorical", categorical, "truth values"))
     if given.shape != (p,) or given.dtype != bool:
         raise OptionError(
             f"{keyword('categorical')} is a share or {p} truth values, one for each variable; "
