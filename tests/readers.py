@@ -85,7 +85,7 @@ def _csv() -> list[bytes]:
     german = plain.replace(",", ";").replace(".", ",")
     cells = "".join(f"1e{at % 4},{at},{' yes ' if at % 3 else 'no'},{at * at}\n" for at in range(12))
     odd = f'"x ""1""",y,kind,when\n{cells}#n/a,2,no,5\n3,4,yes,NA\n'
-    titled = "A title\n\nid\tvalue\tgroup\n" + "".join(f"{at}\t1 000,5\tgroup {at % 2}\n" for at in range(8))
+    titled = "A title\n\nid\tvalue\tgroup\n" + "".join(f"{at}\t{at * at} 000,5\tgroup {at % 2}\n" for at in range(12))
     return [plain.encode(), german.encode("cp1252"), odd.encode("utf-16"), titled.encode("utf-8-sig")]
 
 

@@ -48,7 +48,7 @@ def read_npz(path: Path) -> Table:
                 found = _names_in(path, entry.file_size, handle)
             if len(found) != len(names):
                 raise FileError(f"{path} has {len(found)} names for {len(names)} columns; give one name each.")
-            names = tuple(found.tolist())
+            names = _listed_names(path, found)
     return Table(values, names)
 
 
@@ -76,6 +76,13 @@ def _names_in(path: Path, size: int, handle: IO[bytes]) -> NDArray[Any]:
     if shape[0] * dtype.itemsize > size - handle.tell():
         raise FileError(f"{path} declares {shape[0]} names but is too short to hold them; write it again.")
     return np.frombuffer(_whole(path, handle, shape[0] * dtype.itemsize), dtype=dtype, count=shape[0])
+
+
+def _listed_names(path: Path, found: NDArray[Any]) -> tuple[Hashable, ...]:
+    try:
+        return tuple(found.tolist())
+    except (SystemError, ValueError):
+        raise FileError(f"{path} has names with letters that do not exist; write it again.") from None
 
 
 def _whole(path: Path, handle: IO[bytes], size: int) -> bytes:

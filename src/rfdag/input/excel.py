@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from rfdag.errors import FileError, OptionError, keyword, listed
+from rfdag.errors import FileError, OptionError, RfdagError, keyword, listed
 from rfdag.input.cells import table_of
 from rfdag.input.description import Description
 from rfdag.input.dialect import Row, spellings
@@ -62,13 +63,19 @@ def _book(path: Path) -> Iterator[Any]:
     with reading(path):
         try:
             _require_honest(path)
-            book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        except (KeyError, zipfile.BadZipFile, openpyxl.utils.exceptions.InvalidFileException) as problem:
+            # What openpyxl leaves out, such as styles and charts, is nothing to warn of.
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+                try:
+                    yield book
+                finally:
+                    book.close()
+        except (RfdagError, OSError, MemoryError):
+            raise
+        except Exception as problem:
+            # openpyxl lets through whatever its parsers raise, on opening a book and on every row.
             raise FileError(f"{path} is damaged or no Excel file ({problem}); write it again.") from None
-        try:
-            yield book
-        finally:
-            book.close()
 
 
 def _require_honest(path: Path) -> None:

@@ -84,8 +84,8 @@ def read_text(path: Path, form: Description) -> Table:
             if table is not None:
                 return table
         content = decoded(all_bytes(path), path, form.encoding)
-    remarks = [] if content.usual else [f"encoding {content.encoding}"]
-    return _with_remarks(_table_in(content.text, path, form), remarks)
+        table = _table_in(content.text, path, form)
+    return _with_remarks(table, [] if content.usual else [f"encoding {content.encoding}"])
 
 
 def _plain_table(path: Path, form: Description) -> Table | None:
