@@ -2,7 +2,8 @@
 
 A mutant differs from the source by one operator, comparison, constant, condition, index, argument, sign, returned value
 or statement. Only code within functions is changed; docstrings, annotations, defaults, decorators and what an error
-says are left alone.
+says are left alone. So is what cannot change an answer: how large a workspace is that is not filled, the counts of
+operations, and whether two lists of equal length must be equally long.
 """
 
 from __future__ import annotations
@@ -48,6 +49,9 @@ NEGATIONS: dict[type, type] = {
 }
 TWINS = {"min": "max", "max": "min", "any": "all", "all": "any"}
 """Functions that are exchanged for each other."""
+
+COUNTS = ("operations", "counters[WORK]", "counters[LOOKS]")
+"""Endings of what only counts how much was done."""
 
 Change = Callable[[], None]
 
@@ -163,6 +167,8 @@ def _in_statements(body: list[ast.stmt], names: list[str]) -> Iterator[tuple[str
             continue
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
             continue
+        if isinstance(statement, ast.AugAssign) and ast.unparse(statement.target).removesuffix("[0]").endswith(COUNTS):
+            continue
         if _may_go(statement):
             yield "statement removed", statement, functools.partial(body.__setitem__, at, ast.Pass())
         for kind, change in _in_node(statement, names):
@@ -182,7 +188,9 @@ def _may_go(statement: ast.stmt) -> bool:
 
 def _in_node(node: ast.AST, names: list[str]) -> Iterator[tuple[str, Change]]:
     """Yield the changes of a node and of the expressions in it, but not of statements in it."""
-    if isinstance(node, ast.JoinedStr):
+    if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.keyword) and node.arg == "strict"):
+        return
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "empty":
         return
     yield from _of_node(node, names)
     skipped = {"annotation", "decorator_list", "returns", "args"} if isinstance(node, ast.stmt) else {"annotation"}

@@ -1,6 +1,6 @@
 """Change the code of kernels, rules, scores and graphs in many small ways, and count the changes that a test notices.
 
-    python benchmarks/soak_mutants.py [--mutants 600] [--seed 1] [--only orders.kernels] [--survivors] [--fresh]
+    python benchmarks/soak_mutants.py [--mutants 600] [--seed 1] [--budget 20] [--only orders.kernels] [--fresh]
 
 First every test of TESTS runs once, on its own, with its kernels as plain Python (NUMBA_DISABLE_JIT=1), to learn which
 lines it reaches; those that take longer than a few seconds so are left out, as are those that need the compiler. Then a
@@ -89,10 +89,8 @@ EXAMPLES = 25
 """Examples of a property, unless the test says how many."""
 LONGEST = 3.0
 """Seconds of one core above which a test is not asked."""
-PATIENCE = 5
-"""How many times longer than usual a test may take with a mutant, and so many seconds more."""
-BUDGET = 90.0
-"""Seconds of tests, as long as they take without a mutant, after which no more are asked about one."""
+PATIENCE = 4
+"""How many times longer than usual, and half a second more, a test may take with a mutant."""
 MEMORY = 3 << 30
 """Bytes that a test may take beyond those of the process that it is forked from."""
 FOLDER = ROOT / "build" / "mutants"
@@ -116,6 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mutants", type=int, default=600)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--budget", type=float, default=20.0, help="seconds of tests that a mutant has to survive")
     parser.add_argument("--only", default="", help="modules whose names contain this; nothing is written then")
     parser.add_argument("--survivors", action="store_true")
     parser.add_argument("--fresh", action="store_true", help="forget earlier runs")
@@ -139,7 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     files = [str(path) for pattern in TESTS for path in sorted(ROOT.glob(pattern))]
     with tempfile.TemporaryDirectory() as folder:
         words = ["-q", "-s", "-p", "no:cacheprovider", f"--rootdir={ROOT}", f"--basetemp={folder}/tests", *files]
-        pytest.main(words, plugins=[Asking(chosen)])
+        pytest.main(words, plugins=[Asking(chosen, options.budget)])
     if not options.only:
         write(chosen, options.seed)
 
@@ -160,8 +159,9 @@ def digest(content: bytes) -> str:
 class Asking:
     """A plugin of pytest that runs tests with mutants in place of running them."""
 
-    def __init__(self, mutants: Sequence[Mutant]) -> None:
+    def __init__(self, mutants: Sequence[Mutant], budget: float) -> None:
         self.mutants = mutants
+        self.budget = budget
 
     def pytest_collection(self) -> None:
         """Make properties quick before they are imported."""
@@ -180,7 +180,8 @@ class Asking:
         gc.freeze()
         with Progress() as progress:
             reaches = reached(session.items, progress.stage("What tests reach"))
-            ask(self.mutants, {item.nodeid: item for item in session.items}, reaches, progress.stage("Mutants"))
+            items = {item.nodeid: item for item in session.items}
+            ask(self.mutants, items, reaches, self.budget, progress.stage("Mutants"))
         return True
 
 
@@ -241,7 +242,11 @@ def run(item: Any) -> bool:
 
 
 def ask(
-    mutants: Sequence[Mutant], items: dict[str, Any], reaches: dict[str, Reach], report: Callable[[float], None]
+    mutants: Sequence[Mutant],
+    items: dict[str, Any],
+    reaches: dict[str, Reach],
+    budget: float,
+    report: Callable[[float], None],
 ) -> None:
     """Ask the tests about each mutant that is not known to be noticed by tests as they are."""
     journal = Journal(FOLDER / "mutants.jsonl")
@@ -252,12 +257,12 @@ def ask(
     for number, mutant in enumerate(mutants):
         report(number / len(mutants))
         reaching = [test for test, reach in reaches.items() if reach.meets(mutant)]
-        version = digest("".join(sorted(versions[test] for test in reaching)).encode())
+        version = digest("".join([*sorted(versions[test] for test in reaching), str(budget)]).encode())
         entry = known.get(mutant.name)
         if entry is None or (entry["verdict"] not in ("killed", "too long") and entry["version"] != version):
             reaching.sort(key=lambda test: (-kills[mutant.module, test], reaches[test].seconds))
             begun = time.monotonic()
-            verdict, by = judged(mutant, [(items[test], reaches[test].seconds) for test in reaching])
+            verdict, by = judged(mutant, [(items[test], reaches[test].seconds) for test in reaching], budget)
             entry = {
                 "name": mutant.name,
                 "verdict": verdict,
@@ -272,7 +277,7 @@ def ask(
             print(number + 1, dict(counts), flush=True)
 
 
-def judged(mutant: Mutant, tests: Sequence[tuple[Any, float]]) -> tuple[str, str]:
+def judged(mutant: Mutant, tests: Sequence[tuple[Any, float]], budget: float) -> tuple[str, str]:
     """Return what became of a mutant, and the test that noticed it."""
     if not tests:
         return "not reached", ""
@@ -283,17 +288,17 @@ def judged(mutant: Mutant, tests: Sequence[tuple[Any, float]]) -> tuple[str, str
         mutate(mutant, module)
         spent = 0.0
         for item, seconds in tests:
-            signal.setitimer(signal.ITIMER_PROF, PATIENCE * (seconds + 1.0))
+            signal.setitimer(signal.ITIMER_PROF, PATIENCE * (seconds + 0.5))
             yield {"asked": item.nodeid}
             if not run(item):
                 yield {"killed": item.nodeid}
                 return
             spent += seconds
-            if spent > BUDGET:
+            if spent > budget:
                 break
         yield {"survived": True}
 
-    said = list(lines_from_fork(all_tests, PATIENCE * (LONGEST + 1.0)))
+    said = list(lines_from_fork(all_tests, PATIENCE * (LONGEST + 0.5)))
     last = said[-1] if said else {}
     if "survived" in last:
         return "survived", ""

@@ -109,3 +109,11 @@ def test_too_few_rows_for_the_parents_are_no_score():
     own, _ = score.scan(np.array([5]), np.arange(6)[None], np.array([5]), others)
     assert np.isfinite(own[0])
     assert score.targets(5, np.arange(5)) in ([], [1], [2], [3])
+
+
+def test_a_variable_may_have_half_as_many_parents_as_rows_count_for_it():
+    rows, labels = rows_of(1)
+    kept = np.concatenate([np.flatnonzero(labels == label)[:3] for label in LABELS])
+    # Known targets: nine rows do not target 0, twelve count for 2, of which three are spared.
+    assert score_of(rows[kept], labels[kept])[0].most_parents == 4
+    assert score_of(rows, labels)[0].most_parents == P - 1

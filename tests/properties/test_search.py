@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 import reference
 from rfdag.eliminate import DenseEngine, FisherZ, OracleEngine, eliminate
+from rfdag.eliminate.engines.sparse_oracle import SparseOracleEngine
 from rfdag.eliminate.search import choose
+from rfdag.eliminate.sparse_elimination import eliminate_sparse
 from rfdag.evidence.moments import Moments
+from rfdag.simulate import random_dag
 from strategies import dags, samples
 
 
@@ -120,6 +124,25 @@ def test_cap_is_reported_and_keeps_the_search_going():
     assert free.trace.capped == 0
     assert capped.trace.capped > 0
     assert sorted(capped.order.tolist()) == list(range(6))
+
+
+def test_sparse_eliminations_report_the_cap_as_often():
+    empty = np.zeros((6, 6))
+    dense = eliminate(OracleEngine(empty), depth=3, max_paths=2)
+    sparse = eliminate_sparse(SparseOracleEngine(csr_array(empty)), depth=3, max_paths=2)
+    assert sparse.trace.capped == dense.trace.capped > 0
+    np.testing.assert_array_equal(sparse.trace.search, dense.trace.search)
+
+
+def test_steps_of_a_trace_are_its_columns():
+    trace = eliminate(OracleEngine(random_dag(6, 0.5, rng=2)), depth=2).trace
+    steps = list(trace)
+    for name in ("node", "removal", "fill", "degree", "ties", "threshold", "search"):
+        np.testing.assert_array_equal([getattr(step, name) for step in steps], getattr(trace, name))
+    for name in ("removed_edges", "filled_edges", "neighbours"):
+        assert [np.array(getattr(step, name)).tolist() for step in steps] == [
+            each.tolist() for each in getattr(trace, name)
+        ]
 
 
 def test_whole_path_is_removed_and_credited_to_one_search():

@@ -127,6 +127,17 @@ def test_a_soft_beam_is_its_definition(rows, setting, width, mu, every, threads)
         assert [order[:0:-1] for order in found.orders.tolist()] == [list(state.removed) for state in expected]
 
 
+@settings(max_examples=5, deadline=None)
+@given(samples(9, 10, min_rows=60), st.sampled_from([1, 3]), st.sampled_from([6, 100]))
+def test_many_pending_steps_are_a_soft_beam_by_its_definition(rows, width, every):
+    """Steps are applied four at a time, so that more of them have to be pending."""
+    setting = c, noise, z_near = 3.0, 0.5, 1.5
+    partial = Moments.from_data(rows).partial_correlations()
+    found = SoftBeam(partial, len(rows), width, 0.5, c=c, noise=noise, z_near=z_near, rescore_every=every).search()
+    expected = sorted(literal_beam(rows, width, 0.5, setting, every), key=lambda state: round(state.spent, 7))
+    np.testing.assert_allclose(found.costs, [state.spent for state in expected], atol=1e-6)
+
+
 def test_a_long_soft_beam_is_the_same_on_any_number_of_threads():
     """Large enough that threads share the rows of one state, and that steps are applied many times."""
     generator = np.random.default_rng(3)

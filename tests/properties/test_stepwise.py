@@ -67,6 +67,15 @@ def test_a_stepwise_beam_is_its_definition(rows, setting, width, shortlist, thre
     agree(found, reference.stepwise_beam(moments.correlation, len(rows), width, mu, c, shortlist, set(required)))
 
 
+@settings(max_examples=4, deadline=None)
+@given(samples(10, 11, min_rows=60), st.sampled_from([1, 3]))
+def test_ten_variables_are_weighed_as_few_are(rows, width):
+    """Rows are taken four at a time, so that there have to be several fours of them."""
+    moments = Moments.from_data(rows)
+    found = StepwiseBeam(moments.partial_correlations(), len(rows), width, 0.4, c=4.0, shortlist=2).search()
+    agree(found, reference.stepwise_beam(moments.correlation, len(rows), width, 0.4, 4.0, 2))
+
+
 def test_the_widest_beam_finds_the_order_of_least_cost():
     """With every set kept and every cost computed, the beam is dynamic programming."""
     generator = np.random.default_rng(11)
