@@ -9,7 +9,7 @@ RELEASE_TOOLS := $(VENV)/.release-tools
 JOBS ?= auto
 DATASETS := src/rfdag/datasets
 
-.PHONY: demo test lint docs format bench scaling reproduction peers release lowest audit clean help
+.PHONY: demo test lint docs format bench scaling reproduction peers soak release lowest audit clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -59,6 +59,11 @@ $(TOOLS): pyproject.toml constraints.txt
 $(RELEASE_TOOLS): $(TOOLS)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[release]"
 	@touch $(RELEASE_TOOLS)
+
+soak: $(TOOLS)  ## run the long tests of reliability (a night; mutants and fuzzing resume); writes docs/reliability.md
+	for part in torture same readers arguments kills faults interrupts load mutants; do \
+		$(BIN)/python benchmarks/soak_$$part.py || exit 1; \
+	done
 
 release: $(RELEASE_TOOLS)  ## build wheel and sdist, and try each on every supported Python found (half an hour); publishes nothing
 	PYTHONPATH=benchmarks $(BIN)/python releasing/release.py $(if $(TAG),--tag $(TAG))
