@@ -22,6 +22,7 @@ extensions = [
     "sphinx_external_toc",
     "blocks",
     "excerpts",
+    "initials",
     "names",
     "offline",
     "signatures",
