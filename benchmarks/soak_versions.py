@@ -1,7 +1,7 @@
 """The lowest and the highest versions of every dependency, and every supported Python: all give the frozen results.
 
     make lowest
-    python benchmarks/soak_versions.py [--pythons 3.11,3.13] [--only lowest|highest]
+    python benchmarks/soak_versions.py [--pythons 3.11,3.13] [--only lowest|highest] [--tests frozen|smoke]
 
 For each, a clean environment gets the wheel of this checkout: with every dependency of rfdag and of its extras at the
 lowest version that pyproject.toml accepts, on the oldest Python, where such versions exist; and with those of
@@ -27,6 +27,12 @@ from trials import PYTHONS, SMOKE, Failed, Trial, interpreters, run
 EXTRAS = ("pandas", "polars", "parquet", "excel", "dask", "plots")
 """Those that read and write data; the others are other people's programs, and a GPU."""
 TOOLS = ("pytest", "hypothesis", "pytest-xdist")
+TESTS = {"frozen": ("tests/test_golden.py",), "smoke": SMOKE}
+"""What is run: the frozen results alone, or with them a selection from all tests."""
+WHICH = {
+    "frozen": "The tests are the frozen results.",
+    "smoke": "The tests are the frozen results and a selection of all.",
+}
 BOUND = re.compile(r"(?P<name>[\w-]+)(?P<extra>\[[^\]]*\])?>=(?P<version>[\w.]+)")
 
 
@@ -35,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pythons", default=",".join(PYTHONS))
     parser.add_argument("--only", choices=("lowest", "highest"))
+    parser.add_argument("--tests", choices=tuple(TESTS), default="smoke")
     options = parser.parse_args(arguments)
     wanted = options.pythons.split(",")
     kinds = [kind for kind in ("lowest", "highest") if options.only in (None, kind)]
@@ -53,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     place = Path(folder) / f"{python}-{kind}"
                     place.mkdir()
                     try:
-                        found, said = _tried(wheel, interpreter, place, kind)
+                        found, said = _tried(wheel, interpreter, place, kind, TESTS[options.tests])
                     except Failed as problem:
                         failed, said = True, "failed"
                         print(problem, file=sys.stderr)
@@ -61,7 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(rows[-1], flush=True)
     write_tables("soak_versions", rows)
     shown = [{key: row[key] for key in ("Python", "versions", "tests", "of")} for row in rows]
-    update_section(ROOT / "docs" / "versions.md", "tried", f"{markdown(shown)}\n{provenance()}")
+    update_section(
+        ROOT / "docs" / "versions.md", "tried", f"{markdown(shown)}\n{WHICH[options.tests]}\n\n{provenance()}"
+    )
     return int(failed)
 
 
@@ -75,8 +84,11 @@ def bounds() -> dict[str, str]:
     return {each["name"] + (each["extra"] or ""): each["version"] for each in found if each is not None}
 
 
-def _tried(wheel: Path, interpreter: Path, folder: Path, kind: str) -> tuple[str, str]:
-    """Return the versions that were installed, and what the tests say."""
+def _tried(wheel: Path, interpreter: Path, folder: Path, kind: str, tests: Sequence[str]) -> tuple[str, str]:
+    """Return the versions that were installed, and what the tests say.
+
+    Old versions of libraries make newer ones of others complain, which is no fault of rfdag's.
+    """
     lowest = bounds()
     if kind == "lowest":
         wanted = [f"{wheel}[{','.join(EXTRAS)}]", *(f"{name}=={version}" for name, version in lowest.items()), *TOOLS]
@@ -85,7 +97,8 @@ def _tried(wheel: Path, interpreter: Path, folder: Path, kind: str) -> tuple[str
     trial = Trial.install(interpreter, folder, wanted)
     trial.look(rfdag.__version__)
     versions = trial.versions([name.partition("[")[0] for name in lowest])
-    return ", ".join(f"{name} {version}" for name, version in versions.items()), trial.test(SMOKE)
+    said = trial.test(tests, strict=kind == "highest")
+    return ", ".join(f"{name} {version}" for name, version in versions.items()), said
 
 
 if __name__ == "__main__":

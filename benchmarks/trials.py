@@ -95,9 +95,12 @@ class Trial:
         if "order" not in learnt or not (self.folder / "learnt" / "result.json").is_file():
             raise Failed(f"rfdag learn says {learnt[-300:]!r}.")
 
-    def test(self, tests: Sequence[str]) -> str:
-        """Run tests; return pytest's last line."""
-        said = self._python("-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, folder=self.folder / "beside")
+    def test(self, tests: Sequence[str], *, strict: bool = True) -> str:
+        """Run tests; return pytest's last line. If ``strict``, any warning is an error."""
+        options = ["-q", "-p", "no:cacheprovider"]
+        if not strict:
+            options += ["-o", "filterwarnings=default", "--disable-warnings"]
+        said = self._python("-m", "pytest", *options, *tests, folder=self.folder / "beside")
         return re.sub(r"=+", "", said.strip().splitlines()[-1]).strip()
 
     def _python(self, *words: str, folder: Path | None = None) -> str:
