@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from rfdag.errors import DataError, DataMessage, Message, OptionError, as_column, as_columns, keyword, listed
 from rfdag.evidence.environments import EnvironmentMoments, without_environments
 from rfdag.evidence.evidence import Evidence
-from rfdag.evidence.matrices import about_floor, about_scores
 from rfdag.evidence.moments import Moments
+from rfdag.evidence.rounding import about_floor, about_scores
 from rfdag.evidence.spread import about_range
 from rfdag.evidence.summary import Summary
 from rfdag.input.environments import Design

@@ -10,31 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cholesky, qr
 
-from rfdag.errors import DataError, MatrixError, Message, as_columns, keyword
+from rfdag.errors import DataError, MatrixError, as_columns, keyword
 from rfdag.evidence.awkward import awkward_error, dependent_among
 from rfdag.evidence.summary import reciprocal_condition
 from rfdag.input.checks import checked_names
 
 Floats = NDArray[np.float64]
 
-FEWEST_ROWS = 10
-"""Rows below which the default search finds edges among unrelated columns: in about a tenth of their pairs, or more.
-
-Chosen on 60 tables of Gaussian columns of each size, and measured on 200 others: 24 % of the pairs of 3 columns at 5
-rows and 9 % at 9, 19 % of those of 5 columns at 7 rows and 11 % at 9; at 13 rows 7 % of those of 10 columns.
-"""
-
-DOUBTFUL = 1e8
-"""Condition of the factor above which a partial correlation may be off by more than about 1e-8."""
-
-ROUNDED = 0.01
-"""Points of BIC by which rounding may change a score before it is reported; an edge costs hundreds of times as much."""
-
 SQUARED = 1e4
 """Condition of the factor above which tests do without the correlation matrix, whose condition is the square."""
-
-FLOOR = 1e-8
-"""Share of a variance that scores of several environments take for the least."""
 
 HOPELESS = 1e13
 """Condition of the factor above which columns count as linearly dependent."""
@@ -71,73 +55,6 @@ def dependence(triangle: Floats, names: Sequence[Hashable]) -> DataError:
     return DataError(
         "The columns are so nearly dependent that partial correlations would be rounding noise; drop or combine the "
         "most similar columns."
-    )
-
-
-def about_dependence(condition: float) -> tuple[str, ...]:
-    """Return a warning about columns that nearly depend on each other, given the condition of the factor."""
-    if condition <= DOUBTFUL:
-        return ()
-    return (
-        Message(
-            f"The columns are nearly dependent (condition number {condition:.1e}): partial correlations may be off by "
-            f"about {condition * 1e-16:.0e}. Consider dropping or combining the most similar columns."
-        ),
-    )
-
-
-def about_scores(condition: float, rows: int) -> tuple[str, ...]:
-    """Return a warning that rounding changes the BIC of columns that nearly depend on each other.
-
-    Scores come from the correlation matrix, whose condition is the square of the factor's.
-
-    >>> about_scores(1e4, 1000)
-    ()
-    >>> print(*about_scores(1e7, 1000))
-    The columns are nearly dependent (condition number 1.0e+07): by rounding, the BIC may be off by about 10, and edges
-    between the most similar columns cannot be told apart. Consider dropping or combining these columns.
-    """
-    off = 1e-16 * rows * condition**2
-    if off < ROUNDED:
-        return ()
-    return (
-        Message(
-            f"The columns are nearly dependent (condition number {condition:.1e}): by rounding, the BIC may be off by "
-            f"about {off:.1g}, and edges between the most similar columns cannot be told apart. Consider dropping or "
-            "combining these columns."
-        ),
-    )
-
-
-def about_floor(condition: float) -> tuple[str, ...]:
-    """Return a warning that scores with a floor cannot tell columns apart, given the condition of the factor.
-
-    >>> about_floor(1e3)
-    ()
-    """
-    if condition**2 < 1 / FLOOR:
-        return ()
-    return (
-        Message(
-            f"The columns are nearly dependent (condition number {condition:.1e}): what leaves less than {FLOOR:.0e} "
-            "of a variance counts as leaving that much, so edges between the most similar columns cannot be told "
-            "apart. Consider dropping or combining these columns."
-        ),
-    )
-
-
-def about_exact_input(condition: float, tolerance: float) -> tuple[str, ...]:
-    """Return a warning about a precision matrix whose rounding may pass for edges, given the factor's condition."""
-    # Elimination in doubles loses as many digits as the covariance has, which is the square.
-    rounding = 1e-16 * condition**2
-    if rounding <= tolerance:
-        return ()
-    return (
-        Message(
-            f"The precision matrix is ill-conditioned ({condition**2:.0e}): rounding of about {rounding:.0e} may pass "
-            f"for edges at tolerance {tolerance:.0e}. If it comes from a known DAG, pass that with "
-            f"{keyword('input', 'dag')}, which is exact."
-        ),
     )
 
 
@@ -215,15 +132,6 @@ def factor_of(matrix: Floats, names: Sequence[Hashable], kind: str, n_samples: i
 def chosen(names: Sequence[Hashable], mask: NDArray[np.bool_]) -> list[Hashable]:
     """Return the names that a mask selects."""
     return [names[int(at)] for at in np.flatnonzero(mask)]
-
-
-def about_few_rows(rows: int) -> tuple[str, ...]:
-    """Return the warning about rows that are too few, whatever the columns are."""
-    few = Message(
-        f"{rows} rows are too few to learn from: below {FEWEST_ROWS}, chance decides about much of the graph. Collect "
-        "more rows, or take the graph as no more than a guess."
-    )
-    return (few,) if rows < FEWEST_ROWS else ()
 
 
 def check_two_rows(n: int) -> None:

@@ -19,24 +19,14 @@ from rfdag.eliminate.kernels import dense as kernels
 from rfdag.eliminate.thresholds import FisherZ, Tolerance
 from rfdag.errors import MatrixError, OptionError, as_columns, keyword
 from rfdag.evidence.arrangement import Arrangeable
-from rfdag.evidence.awkward import ROUNDED_COPY, about_copies
 from rfdag.evidence.columns import ByColumns, ColumnsIndependence
 from rfdag.evidence.copies import Comparable
 from rfdag.evidence.evidence import Evidence, Pairs
-from rfdag.evidence.independence import (
-    ExactIndependence,
-    FactoredIndependence,
-    Independence,
-    SampleIndependence,
-)
+from rfdag.evidence.independence import ExactIndependence, FactoredIndependence, Independence, SampleIndependence
 from rfdag.evidence.local import FactoredMoments, GroupedMoments, LocalMoments, SharedMoments
 from rfdag.evidence.matrices import (
     HOPELESS,
     SQUARED,
-    about_dependence,
-    about_exact_input,
-    about_few_rows,
-    about_scores,
     check_two_rows,
     checked_matrix,
     chosen,
@@ -50,8 +40,9 @@ from rfdag.evidence.matrices import (
 )
 from rfdag.evidence.profile import Look, Profile, Spread
 from rfdag.evidence.regressions import Regressions, regressions_on
+from rfdag.evidence.rounding import warnings_of
 from rfdag.evidence.row_factor import RowFactor, rows_at_once
-from rfdag.evidence.spread import about_range, check_spread, origins_and_units, shifted
+from rfdag.evidence.spread import check_spread, origins_and_units, shifted
 from rfdag.evidence.summary import Summary
 from rfdag.graphs.dag import Graph
 from rfdag.input.checks import checked_names
@@ -381,21 +372,8 @@ class Moments(Arrangeable, Comparable, Evidence):
         return SampleIndependence(self.correlation, self.n_samples, alpha)
 
     def warnings(self, *, scored: bool = False) -> tuple[str, ...]:
-        """Return what may be wrong with the numbers: few rows, extreme scales, columns that nearly depend on others."""
-        # Named in the order in which columns were given.
-        given = self.given or self
-        beyond = about_range(given.names, given.scales)
-        if self.n_samples is None:
-            return (*about_exact_input(self.condition(), self.tolerance), *beyond)
-        dependent: tuple[str, ...] = ()
-        if len(self.factor) >= len(self.names):
-            # An estimate has a condition of its own; scores are those of the sample all the same.
-            condition = self.condition() if self.worth is None else condition_of(triangle_of(self.factor))
-            dependent = about_scores(condition, self.n_samples) if scored else about_dependence(condition)
-        if self.worth is not None:
-            return (*self.remarks, *(dependent if scored else ()), *beyond)
-        copies = about_copies(given.copies(ROUNDED_COPY)) if self.kind == "data" else ()
-        return (*about_few_rows(self.n_samples), *dependent, *beyond, *copies)
+        """Return what may be wrong with the numbers, in words; ``scored`` tells that parents were chosen by BIC."""
+        return warnings_of(self, scored=scored)
 
     def regressions(self, dag: Graph) -> Regressions:
         """Return the regression of each variable on its parents.

@@ -10,8 +10,8 @@ import numpy as np
 
 from rfdag.eliminate import Elimination
 from rfdag.eliminate.sparse_elimination import eliminate_sparse
-from rfdag.evidence.matrices import about_exact_input
 from rfdag.evidence.regressions import Regressions
+from rfdag.evidence.rounding import about_exact_input
 from rfdag.evidence.sparse import Sparse
 from rfdag.graphs.sparse import same_pattern
 from rfdag.knowledge.constraints import Constraints

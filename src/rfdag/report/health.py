@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack, qr
 
 from rfdag.errors import DataMessage, as_column
-from rfdag.evidence.matrices import DOUBTFUL
 from rfdag.evidence.mixing import CATEGORIES
 from rfdag.evidence.moments import Moments
+from rfdag.evidence.rounding import DOUBTFUL
 from rfdag.input.columns import USED, Column, in_words
 from rfdag.report.rounding import rounded
 from rfdag.report.rows import Rows

@@ -19,13 +19,11 @@ import math
 
 import numpy as np
 
+from rfdag.evidence.rounding import FLOOR
 from rfdag.runtime.compilation import kernel, part
 
 ALIASED = 1e-8
 """Share of a parent's variance that others leave of it below which it counts as explained by them."""
-
-FLOOR = 1e-8
-"""Least share of variance that a child keeps."""
 
 TINY = 1e-12
 """Least variance, where that of a variable in all rows is 1."""
