@@ -88,7 +88,7 @@ def about_scores(condition: float, rows: int) -> tuple[str, ...]:
     return (
         Message(
             f"The columns are nearly dependent (condition number {condition:.1e}): by rounding, the BIC may be off by "
-            f"about {off:.1g}, and edges between the most similar columns cannot be told apart. Consider dropping or "
+            f"about {off:.2g}, and edges between the most similar columns cannot be told apart. Consider dropping or "
             "combining these columns."
         ),
     )
