@@ -57,8 +57,10 @@ def read_beside(folder: Path, kind: str, change: str, generator: np.random.Gener
     for at, path in enumerate(paths):
         write_as(ending, drawn(at), path)
     source = place if kind == "folder" else paths[0]
-    begun = time.perf_counter()
+    write_as(ending, drawn(9), place / ".other")
     was = read_evidence(source).evidence
+    begun = time.perf_counter()
+    read_evidence(source)
     taken = time.perf_counter() - begun
     delay, victim = generator.uniform(0.0, taken), paths[int(generator.integers(len(paths)))]
 
@@ -111,12 +113,10 @@ def _cut(path: Path, ending: str) -> None:
 
 
 def _replace(path: Path, ending: str) -> None:
-    write_as(ending, drawn(9), path.with_name(".other"))
     os.replace(path.with_name(".other"), path)
 
 
 def _overwrite(path: Path, ending: str) -> None:
-    write_as(ending, drawn(9), path.with_name(".other"))
     content = path.with_name(".other").read_bytes()
     with open(path, "r+b") as handle:
         for start in range(0, len(content), 8192):

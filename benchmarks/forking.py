@@ -10,6 +10,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,16 +50,20 @@ def measured(report: Callable[[float], None]) -> dict[str, Any]:
     """Return for each kind of pool how often something was stuck or different."""
     found = {}
     for at, (name, kind) in enumerate(KINDS.items()):
-        wrong = kind(lambda share, at=at: report((at + share) / len(KINDS)))
+        wrong = kind(partial(_reached, report, at))
         found[f"{TIMES} × {name}: stuck or different"] = wrong
     return found
+
+
+def _reached(report: Callable[[float], None], at: int, share: float) -> None:
+    report((at + share) / len(KINDS))
 
 
 def with_context(start: str) -> Callable[[Callable[[float], None]], int]:
     """Return what starts a process, learns in it and here at the same time, and waits for it."""
 
     def run(report: Callable[[float], None]) -> int:
-        context = multiprocessing.get_context(start)
+        context: Any = multiprocessing.get_context(start)
         if start == "forkserver":
             context.set_forkserver_preload(["rfdag", __name__])
         expected, wrong = answer(), 0

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +27,9 @@ import numpy as np
 import pandas
 
 import changing_files
-from report import ROOT, markdown, provenance, update_section, write_tables
+from report import ROOT, known_rows, markdown, provenance, update_section, write_tables
 from rfdag.runtime.progress import Progress
-from soak_kills import PROGRAM, WHOLE, ends_a_line
+from soak_kills import PROGRAM, is_whole
 
 Row = dict[str, Any]
 IN_PYTHON = """
@@ -48,7 +48,7 @@ WRITERS = {
     "`learn`, all three": "rfdag learn {data} --out {out}/all --report {out}/all.html --plot {out}/all/graph.png",
     "`bootstrap --out`": "rfdag bootstrap {data} --runs 12 --jobs 1 --out {out}/frequencies --report {out}/runs.html",
     "`bench --out`": "rfdag bench {data} --contenders rfdag --out {out}/bench",
-    "`reproduce --out`": "rfdag reproduce consistency --quick --jobs 1 --seed {seed} --out {out}/figures",
+    "`reproduce --out`": "rfdag reproduce examples --quick --jobs 1 --seed {seed} --out {out}/figures",
     "`simulate`": "rfdag simulate {out}/drawn --seed {seed}",
     "`Result.save`": "python rfdag.load('result-{seed}.json').save('{out}/result.json')",
     "`Result.report`": "python rfdag.load('result-{seed}.json').report('{out}/page.html')",
@@ -90,15 +90,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--parts", default=",".join(PARTS))
     options = parser.parse_args(arguments)
-    texts = []
     with Progress() as progress, tempfile.TemporaryDirectory() as folder:
         prepare(Path(folder))
         for part in options.parts.split(","):
             rows = PARTS[part](Path(folder), options, progress.stage(part))
             write_tables(f"soak_faults_{part}", rows)
-            texts.append(f"{TITLES[part]}\n\n{markdown(rows)}")
-            print(texts[-1], flush=True)
-    body = "\n".join(texts)
+            print(markdown(rows), flush=True)
+    # Parts that were not run now stay as they were.
+    tables = {part: known_rows(f"soak_faults_{part}") for part in PARTS}
+    body = "\n".join(f"{TITLES[part]}\n\n{markdown(rows)}" for part, rows in tables.items() if rows)
     update_section(ROOT / "docs" / "reliability.md", "faults", f"{body}\nSeed {options.seed}.\n\n{provenance()}")
 
 
@@ -142,6 +142,7 @@ def in_places(folder: Path, options: Any, report: Callable[[float], None]) -> li
     for number, (name, words) in enumerate(WRITERS.items()):
         report(number / len(WRITERS))
         row: Row = {"what writes": name}
+        prepared(words, folder)
         for room in ROOM:
             row[f"{room} KB left"] = written(words, folder, room)
         row["no room for another file"] = written(words, folder, None, files=0)
@@ -154,8 +155,7 @@ def in_places(folder: Path, options: Any, report: Callable[[float], None]) -> li
 def written(words: str, folder: Path, room: int | None, *, writable: bool = True, files: int | None = None) -> str:
     """Return how a command ends on a file system with so much room that holds what it has written before."""
     with mounted(folder / "disk") as disk:
-        if (older := shell(words, folder, disk, seed=2)).returncode:
-            return f"not begun: {older.stderr}"
+        shutil.copytree(folder / "older", disk, dirs_exist_ok=True)
         before = contents(disk)
         if room is not None:
             fill(disk, room)
@@ -168,15 +168,22 @@ def written(words: str, folder: Path, room: int | None, *, writable: bool = True
         return verdict(shell(words, folder, disk), before, contents(disk), str(disk))
 
 
+def prepared(words: str, folder: Path) -> Path:
+    """Return a folder with what a command has written before, about other data."""
+    older = folder / "older"
+    shutil.rmtree(older, ignore_errors=True)
+    older.mkdir()
+    done = shell(words, folder, older, seed=2)
+    assert done.returncode == 0, done.stderr
+    assert contents(older), words
+    return older
+
+
 def fill(disk: Path, room: int) -> None:
     """Leave so many kilobytes of a file system."""
-    with open(disk / ".filler", "wb") as handle:
-        try:
-            while True:
-                handle.write(bytes(4096))
-                handle.flush()
-        except OSError:
-            pass
+    with open(disk / ".filler", "wb", buffering=0) as handle, suppress(OSError):
+        while True:
+            handle.write(bytes(4096))
     os.truncate(disk / ".filler", max((disk / ".filler").stat().st_size - 1024 * room, 0))
 
 
@@ -189,7 +196,7 @@ def below_a_file(words: str, folder: Path) -> str:
 
 
 @contextmanager
-def mounted(place: Path, size: str = "3m") -> Iterator[Path]:
+def mounted(place: Path, size: str = "8m") -> Iterator[Path]:
     """Mount a small file system in memory."""
     place.mkdir(exist_ok=True)
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)], check=True)
@@ -215,7 +222,7 @@ def verdict(done: Any, before: Mapping[str, bytes], after: Mapping[str, bytes], 
     lost = [name for name, content in before.items() if not kept(name, content, after, done.returncode)]
     if lost:
         return f"LOST: {', '.join(lost)}"
-    fresh = [name for name in after if name not in before and (done.returncode or not whole(name, after[name]))]
+    fresh = [name for name in after if name not in before and (done.returncode or not is_whole(name, after[name]))]
     fresh = [name for name in fresh if not name.endswith(".jsonl")]
     if fresh:
         return f"LEFT BEHIND: {', '.join(fresh)}"
@@ -231,18 +238,7 @@ def kept(name: str, content: bytes, after: Mapping[str, bytes], status: int) -> 
     if name.endswith(".jsonl"):
         lines = [line for line in content.split(b"\n") if line.endswith(b"}")]
         return set(lines) <= set(after[name].split(b"\n"))
-    return after[name] == content if status else whole(name, after[name])
-
-
-def whole(name: str, content: bytes) -> bool:
-    """Return whether a file is whole, by what its name says that it is."""
-    ending = Path(name).suffix
-    if ending in (".png", ".pdf"):
-        return content.rstrip().endswith((b"IEND\xaeB`\x82", b"%%EOF"))
-    text = content.decode("utf-8")
-    if ending in (".html", ".svg"):
-        return text.rstrip().endswith(f"</{ending[1:]}>")
-    return WHOLE.get(ending, ends_a_line)(text)
+    return after[name] == content if status else is_whole(name, after[name])
 
 
 # Streams, and what lies around a process
@@ -254,12 +250,14 @@ def with_streams(folder: Path, options: Any, report: Callable[[float], None]) ->
     for number, (name, words) in enumerate(every.items()):
         report(number / len(every))
         row: Row = {"command": name}
+        older = prepared(words, folder) if name in WRITERS else None
         for title, where in STREAMS.items():
             out = folder / "out"
             shutil.rmtree(out, ignore_errors=True)
-            out.mkdir()
-            if name in WRITERS:
-                shell(words, folder, out, seed=2)
+            if older is None:
+                out.mkdir()
+            else:
+                shutil.copytree(older, out)
             before = contents(out)
             done = shell(f"{words} {where}" if not words.startswith("python") else words, folder, out)
             row[title] = verdict(done, before, contents(out))

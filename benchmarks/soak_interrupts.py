@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from interrupted_calls import CALLS, text
-from report import ROOT, markdown, provenance, update_section, write_tables
+from report import ROOT, known_rows, markdown, provenance, update_section, write_tables
 from rfdag.runtime.progress import Progress
 from soak_kills import PROGRAM
 
@@ -49,16 +49,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     names = options.calls.split(";") if options.calls else [*CALLS, FROM_A_FILE]
     generator = np.random.default_rng([options.seed, 30])
-    each: list[Row] = []
+    # Calls that are not measured now stay as they were measured before.
+    each: list[Row] = [*known_rows("soak_interrupts_each")]
     with tempfile.TemporaryDirectory() as folder, Progress() as progress:
         for name in names:
             measure = from_a_file if name == FROM_A_FILE else in_a_process
-            found = measure(name, Path(folder), options.times, generator, progress.stage(name))
-            each += found
-            for row in found:
-                print(*row.values(), sep=" | ", flush=True)
-    write_tables("soak_interrupts_each", each)
-    rows = [summed_up(name, [row for row in each if row["call"] == name]) for name in names]
+            each = [row for row in each if row["call"] != name]
+            each += measure(name, Path(folder), options.times, generator, progress.stage(name))
+            write_tables("soak_interrupts_each", each)
+    every = [name for name in (*CALLS, FROM_A_FILE) if any(row["call"] == name for row in each)]
+    rows = [summed_up(name, [row for row in each if row["call"] == name]) for name in every]
     write_tables("soak_interrupts", rows)
     about = f"Seed {options.seed}. Load average of the machine: {os.getloadavg()[1]:.1f}."
     update_section(ROOT / "docs" / "reliability.md", "interrupts", f"{markdown(rows)}\n{about}\n\n{provenance()}")
@@ -81,10 +81,12 @@ def in_a_process(
             at = generator.uniform(0.0, 1.0) * whole["seconds"]
             second = generator.uniform(0.0, 0.1) if number % 2 else None
             found.append(row_of(name, interrupted(process, at, second), whole["seconds"]))
+            print(*found[-1].values(), sep=" | ", flush=True)
             if number % 2:
                 limit = generator.uniform(0.1, 1.0) * whole["seconds"]
                 answer = asked(process, str(limit))
                 found.append(limited(name, answer, limit))
+                print(*found[-1].values(), sep=" | ", flush=True)
         last = asked(process, "go")
         if last["ended"] != "result":
             found.append({**found[-1], "kind": "afterwards", "ended": last["ended"]})
@@ -223,9 +225,9 @@ def _how(status: int, complaint: str, left: int, files: int) -> str:
 
 def summed_up(name: str, rows: Sequence[Row]) -> Row:
     """Return the line of a table."""
-    found: Row = {"call": name, "seconds undisturbed": f"{max(row['whole'] for row in rows):.1f}"}
+    found: Row = {"call": name, "seconds undisturbed": f"{max(float(row['whole']) for row in rows):.1f}"}
     for kind, title in (("first", "Ctrl-C"), ("second", "second Ctrl-C"), ("limit", "beyond a limit")):
-        times = [1000 * row["seconds"] for row in rows if row["kind"] == kind]
+        times = [1000 * float(row["seconds"]) for row in rows if row["kind"] == kind]
         found[f"{title}: times"] = len(times)
         shown = [np.median(times), np.quantile(times, 0.95), max(times)] if times else []
         found[f"{title}: median, 95 %, worst (ms)"] = ", ".join(f"{value:.0f}" for value in shown)

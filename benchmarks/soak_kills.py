@@ -31,7 +31,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from report import ROOT, markdown, provenance, update_section, write_tables
+from report import ROOT, known_rows, markdown, provenance, update_section, write_tables
 from rfdag.runtime.progress import Progress
 
 TIMES = {"time", "timings", "seconds"}
@@ -137,30 +137,33 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     wanted = tuple(options.tasks.split(",")) if options.tasks else ("",)
     generator = np.random.default_rng([options.seed, 22])
-    rows: list[dict[str, Any]] = []
+    # Tasks that are not killed now stay as they were.
+    known = {row["killed"]: row for row in known_rows("soak_kills")}
     with Progress() as progress:
         for task in tasks().values():
             if task.name.startswith(wanted):
                 counts = killed(task, options.kills, generator, progress.stage(task.name))
-                rows.append(row_of(f"`rfdag {task.name}`", counts))
-                print(rows[-1], flush=True)
+                keep(known, f"`rfdag {task.name}`", counts)
         if "a Dask worker".startswith(wanted):
             counts = with_dask(options.kills, generator, progress.stage("a Dask worker"))
-            rows.append(row_of("a Dask worker of `rfdag.bootstrap`", counts))
-    write_tables("soak_kills", rows)
+            keep(known, "a Dask worker of `rfdag.bootstrap`", counts)
     about = f"Seed {options.seed}."
-    update_section(ROOT / "docs" / "reliability.md", "kills", f"{markdown(rows)}\n{about}\n\n{provenance()}")
+    update_section(
+        ROOT / "docs" / "reliability.md", "kills", f"{markdown([*known.values()])}\n{about}\n\n{provenance()}"
+    )
 
 
-def row_of(name: str, counts: Counts) -> dict[str, Any]:
-    """Return the row of a table."""
+def keep(known: dict[str, dict[str, Any]], name: str, counts: Counts) -> None:
+    """Write down what happened to a task."""
     lost = "; ".join(dict.fromkeys(counts.losses))
-    return {
+    known[name] = {
         "killed": name,
         "kills": counts.kills,
         "completed afterwards": counts.completed,
         "losses": f"{len(counts.losses)}: {lost}" if counts.losses else 0,
     }
+    print(known[name], flush=True)
+    write_tables("soak_kills", [*known.values()])
 
 
 def prepare(folder: Path, seed: int = 1) -> None:
@@ -311,14 +314,21 @@ def not_whole(folder: Path) -> list[str]:
     for path in folder.rglob("*"):
         inside = path.relative_to(folder).parts
         hidden = any(part.startswith(".") for part in inside)
-        if path.is_file() and inside[0] == "out" and not hidden and path.suffix != ".jsonl":
-            try:
-                whole = WHOLE.get(path.suffix, ends_a_line)(path.read_text(encoding="utf-8"))
-            except ValueError:
-                whole = False
-            if not whole:
-                found.append(f"{path.name} is not whole")
+        final = path.is_file() and inside[0] == "out" and not hidden and path.suffix != ".jsonl"
+        if final and not is_whole(path.name, path.read_bytes()):
+            found.append(f"{path.name} is not whole")
     return found
+
+
+def is_whole(name: str, content: bytes) -> bool:
+    """Return whether a file is whole, by what its name says that it is."""
+    ending = Path(name).suffix
+    if ending == ".png":
+        return content.endswith(b"IEND\xaeB`\x82")
+    try:
+        return WHOLE.get(ending, ends_a_line)(content.decode("utf-8"))
+    except ValueError:
+        return False
 
 
 def ends_a_line(text: str) -> bool:
@@ -353,6 +363,8 @@ WHOLE: dict[str, Callable[[str], bool]] = {
     ".json": _is_json,
     ".csv": is_csv,
     ".graphml": is_xml,
+    ".svg": is_xml,
+    ".html": lambda text: text.rstrip().endswith("</html>"),
     ".dot": lambda text: text.rstrip().endswith("}"),
 }
 """Tells whether a file is whole, by its ending; lines of journals are counted instead."""

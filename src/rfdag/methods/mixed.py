@@ -57,13 +57,16 @@ def found_in_mixed(method: Soft, evidence: MixedMoments, run: Run) -> Found:
         plain = replace(plain, evidence=evidence.linear)
         if INTERRUPTED in plain.warnings:
             return plain
+        cut_short = replace(plain, warnings=(*plain.warnings, INTERRUPTED), interrupted=True)
         try:
             curved = found_in_mixed(method, replace(evidence, linear=None), run)
         except KeyboardInterrupt:
-            return replace(plain, warnings=(*plain.warnings, INTERRUPTED), interrupted=True)
+            return cut_short
         assert plain.score is not None
         assert curved.score is not None
-        return plain if plain.score <= curved.score else replace(curved, evidence=replace(evidence, linear=None))
+        if curved.score < plain.score:
+            return replace(curved, evidence=replace(evidence, linear=None))
+        return cut_short if INTERRUPTED in curved.warnings else plain
     places = evidence.places_by_data()
     constraints = None if run.constraints is None else run.constraints.arranged(places)
     found = _searched(method, evidence.arranged(places), replace(run, constraints=constraints))
@@ -97,7 +100,8 @@ def _searched(method: Soft, evidence: MixedMoments, run: Run) -> Found:
         usual = 1 if len(starts) > LARGEST_EXACT else block_tuning.BLOCK_BEAM
         width = usual if method.beam == "auto" else method.beam
         trees = Trees(score, _candidates(evidence), constraints, run.threads, run.limit.require)
-        rivals, attempts, starts_at, interrupted = Rivals(), [], [], False
+        rivals, attempts, interrupted = Rivals(), [], False
+        starts_at: list[TreeOrder] = []
         eliminating = run.bar.stage("Eliminating", run.limit)
         for number, setting in enumerate(settings):
 

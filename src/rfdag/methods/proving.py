@@ -9,7 +9,7 @@ from dataclasses import replace
 from rfdag.eliminate import Engine, replay
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.moments import sample_of
-from rfdag.methods.found import Found
+from rfdag.methods.found import INTERRUPTED, Found
 from rfdag.methods.judged import Judged
 from rfdag.methods.run import Run
 from rfdag.orders import costs, tuning
@@ -94,8 +94,12 @@ def proven(method: Judged, found: Found, evidence: Evidence, run: Run, *, asked:
             proof, solution = prove(
                 problem, scored.total, most_sets=most, most_steps=tuning.STEPS_ON_REQUEST, report=report
             )
-    except (OutOfTime, KeyboardInterrupt):
+    except OutOfTime:
         return found
+    except KeyboardInterrupt:
+        # The search itself was done; what the user asked for beside it was not.
+        warnings = (*found.warnings, INTERRUPTED)
+        return replace(found, warnings=warnings, interrupted=True) if asked else found
     if solution is None:
         return replace(found, proof=proof)
     best = ScoredOrder(scored.moments, solution.order, penalty, scored.gamma, solution.dag, run.constraints)

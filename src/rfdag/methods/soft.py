@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
-from rfdag.eliminate import Engine, replay
+from rfdag.eliminate import Engine, Trace, replay
 from rfdag.errors import OptionError, as_columns, keyword
 from rfdag.evidence.environments import EnvironmentMoments
 from rfdag.evidence.evidence import Evidence
@@ -26,7 +26,7 @@ from rfdag.options import option, options
 from rfdag.orders import block_tuning, costs, tuning
 from rfdag.orders.branching import MOST_VARIABLES
 from rfdag.orders.compiling import ALL_SETS, BEAMS, COUNTS, ENVIRONMENTS, MIXED, Kernels
-from rfdag.orders.portfolio import search_orders
+from rfdag.orders.portfolio import Outcome, search_orders
 from rfdag.precision.estimation import Estimation
 from rfdag.runtime.deadline import OutOfTime
 from rfdag.runtime.memory import matrices_fit
@@ -292,22 +292,39 @@ class Soft(Refinable):
             device=run.device,
             constraints=run.constraints,
         )
-        best = outcome.best if self.by_bic else None
-        if best is not None and not best.candidates.complete and moments.partial is None:
-            recording = Recording(moments, outcome.eliminated, self.alpha, self.scope)
-            found = Found(best.order, graph_of(best), recording, best)
-        else:
-            found = Found.of(replay(engine, outcome.eliminated, run.bar.stage("Recording the elimination")))
-            if best is not None:
-                found = replace(found, order=best.order, dag=graph_of(best), scored=best)
+        found, interrupted = self._recorded(outcome, moments, engine, run)
         found = replace(
             found,
             attempts=outcome.attempts,
             operations=outcome.operations,
-            warnings=(INTERRUPTED,) if outcome.interrupted else (),
-            interrupted=outcome.interrupted,
+            warnings=(INTERRUPTED,) if interrupted else (),
+            interrupted=interrupted,
         )
         return obeying(found, evidence, run, self.alpha)
+
+    def _recorded(self, outcome: Outcome, moments: Moments, engine: Engine, run: Run) -> tuple[Found, bool]:
+        """Return the best order of beams with a trace of its elimination, and whether the user interrupted.
+
+        Over many variables, and once the user has interrupted, the elimination is gone through when it is asked for.
+        """
+        best = outcome.best if self.by_bic else None
+        interrupted, found = outcome.interrupted, None
+        if best is None or not (interrupted or (not best.candidates.complete and moments.partial is None)):
+            try:
+                found = Found.of(replay(engine, outcome.eliminated, run.bar.stage("Recording the elimination")))
+            except KeyboardInterrupt:
+                if best is None:
+                    raise
+                interrupted = True
+        if best is None:
+            assert found is not None
+            return found, interrupted
+        if found is not None:
+            return replace(found, order=best.order, dag=graph_of(best), scored=best), interrupted
+        recording = Recording(moments, outcome.eliminated, self.alpha, self.scope)
+        # An estimate of partial correlations is not made again.
+        recorded = recording if moments.partial is None else Trace.empty()
+        return Found(best.order, graph_of(best), recorded, best), interrupted
 
     def refined(self, found: Found, evidence: Evidence, run: Run) -> Found:
         """Refine the order, and prove it the best of all where that can be done; or compare the best of all."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +21,9 @@ Integers = NDArray[np.int64]
 
 MOST_VARIABLES = 62
 """Variables that the bits of an integer can stand for."""
+
+STEPS_AT_ONCE = 20_000_000
+"""Steps in which families are listed between two reports."""
 
 STATES_AT_ONCE = 1 << 13
 """Sets that are expanded between two reports."""
@@ -69,8 +74,9 @@ def prove(
     listed = []
     left = most_steps
     for y in range(p):
-        report(0.5 * y / p)
-        found = families_of(problem, y, min(left, most_steps / 4))
+        check = partial(report, 0.5 * y / p)
+        check()
+        found = families_of(problem, y, min(left, most_steps / 4), check)
         if found is None:
             return None, None
         families, steps = found
@@ -82,10 +88,12 @@ def prove(
     return Proof(bound, complete, search.sets, exhaustive=False), search.solution()
 
 
-def families_of(problem: Problem, y: int, most_steps: float) -> tuple[Families, int] | None:
+def families_of(
+    problem: Problem, y: int, most_steps: float, check: Callable[[], None] = lambda: None
+) -> tuple[Families, int] | None:
     """Return the families of y that score better than all of their subsets, and how many steps that took.
 
-    None if they are too many, or the columns too nearly dependent.
+    None if they are too many, or the columns too nearly dependent. ``check`` is called again and again; it may raise.
     """
     required = problem.having_role(y, REQUIRED)
     others = np.setdiff1d(np.arange(problem.p), np.concatenate([[y], problem.having_role(y, FORBIDDEN), required]))
@@ -100,15 +108,24 @@ def families_of(problem: Problem, y: int, most_steps: float) -> tuple[Families, 
     places = np.concatenate([np.arange(first), first + np.argsort(-strength, kind="stable")])
     gram, precision = (np.ascontiguousarray(matrix[np.ix_(places, places)]) for matrix in (gram, precision))
     bits = np.left_shift(np.int64(1), np.append(y, candidates)[places[1:]])
+    rows, limit, m = float(problem.moments.rows(y)), int(problem.limits[y]), len(candidates)
     masks, scores = np.empty(tuning.MOST_FAMILIES, np.int64), np.empty(tuning.MOST_FAMILIES)
-    rows, limit = float(problem.moments.rows(y)), int(problem.limits[y])
-    count, steps = kernels.list_families(
-        gram, precision, rows, problem.price, limit, len(required), bits, float(most_steps), masks, scores
-    )
+    matrices = np.empty((2, m + 1, m + 1, m + 1))
+    matrices[0, 0], matrices[1, 0] = gram, precision
+    known, lowest, at = np.zeros((6, m + 1), np.int64), np.full(m + 1, np.inf), np.zeros(3, np.int64)
+    known[kernels.NEWEST] = -1
+    if not len(required):
+        masks[0], scores[0] = 0, rows * math.log(gram[0, 0])
+        lowest[0], at[kernels.COUNT] = scores[0], 1
+    task = rows, problem.price, limit, len(required), bits, float(most_steps), at
+    room = matrices, known, lowest, np.empty_like(masks), masks, scores
+    while kernels.list_families(*task, at[kernels.STEPS] + STEPS_AT_ONCE, *room):
+        check()
+    count = int(at[kernels.COUNT])
     if count < 0:
         return None
     ranking = np.argsort(scores[:count], kind="stable")
-    return Families(masks[ranking], scores[ranking]), steps
+    return Families(masks[ranking], scores[ranking]), int(at[kernels.STEPS])
 
 
 class _Search:

@@ -22,7 +22,7 @@ from rfdag.runtime.threads import require_wanted, share
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-FAMILIES_AT_ONCE = 1 << 20
+FAMILIES_AT_ONCE = 1 << 18
 """Sets of parents that are scored between two reports."""
 
 SETS_AT_ONCE = 1 << 18

@@ -17,36 +17,41 @@ LAYER, NEXT, STATES, GOAL, LOOKS = range(5)
 that leads to the best order (−1 before there is any), and how many families were looked at."""
 
 
-@kernel(allocates=True)
-def list_families(gram, precision, n, price, limit, required, bits, most_steps, masks, scores):
-    """List the sets of candidates that score better as parents of y than all of their subsets; return how many.
+HELD, KEPT, MEMBERS, SIZE, BRANCHES, NEWEST = range(6)
+"""Rows of what is known at each depth of a list of families: which matrices hold, the members and their number, the
+branches taken; and the set listed last of those whose last member was decided there."""
 
-    ``gram`` and ``precision`` hold the correlations and their inverse of y, which comes first, and the candidates; the
-    first ``required`` candidates are in every set. ``bits`` are the masks of the candidates.
+DEPTH, COUNT, STEPS = range(3)
+"""Entries of how far a list of families is: the decisions made, the sets listed (−1 if too many), the steps taken."""
+
+
+@kernel()
+def list_families(n, price, limit, required, bits, most_steps, at, end, matrices, known, lowest, older, masks, scores):
+    """List the sets of candidates that score better as parents of y than all of their subsets; return whether to go on.
+
+    It goes on where it was until ``end`` steps are taken in all. matrices[0, 0] and matrices[1, 0] hold the
+    correlations and their inverse of y, which comes first, and the candidates; the first ``required`` candidates are in
+    every set. ``bits`` are the masks of the candidates, and ``lowest`` the score of the best subset at each depth.
 
     Candidates are decided one after the other, and each is left out first, so that all subsets of a set come before it.
     What is left out raises the variance below which no set from there on can go, 1 / precision of y. Once a set of that
     variance would score no better than a subset that is listed, none from there on is needed.
     """
-    m = gram.shape[0] - 1
-    covariance, inverse = np.empty((m + 1, m + 1, m + 1)), np.empty((m + 1, m + 1, m + 1))
-    for i in range(m + 1):
-        for j in range(m + 1):
-            covariance[0, i, j] = gram[i, j]
-            inverse[0, i, j] = precision[i, j]
-    # Per number of decisions: which matrices hold, the members, their number, the best subset, the branches taken.
-    held, kept = np.zeros(m + 1, np.int64), np.zeros(m + 1, np.int64)
-    mask, size = np.zeros(m + 1, np.int64), np.zeros(m + 1, np.int64)
-    lowest, branches = np.empty(m + 1), np.zeros(m + 1, np.int64)
-    # The sets listed, by the candidate that was put in last.
-    newest, older = np.full(m, -1, np.int64), np.empty(len(masks), np.int64)
-    count = steps = depth = 0
-    lowest[0] = np.inf
-    if required == 0:
-        masks[0], scores[0] = 0, n * math.log(gram[0, 0])
-        lowest[0] = scores[0]
-        count = 1
+    covariance, inverse = matrices[0], matrices[1]
+    m = covariance.shape[1] - 1
+    held, kept, mask, size, branches, newest = (
+        known[HELD],
+        known[KEPT],
+        known[MEMBERS],
+        known[SIZE],
+        known[BRANCHES],
+        known[NEWEST],
+    )
+    depth, count, steps = at[DEPTH], at[COUNT], at[STEPS]
     while depth >= 0:
+        if steps > end:
+            at[DEPTH], at[COUNT], at[STEPS] = depth, count, steps
+            return True
         level = depth
         if branches[level] == 0:
             floor = -n * math.log(max(inverse[kept[level], 0, 0], 1.0)) + price * (size[level] + 1)
@@ -60,7 +65,8 @@ def list_families(gram, precision, n, price, limit, required, bits, most_steps, 
             continue
         steps += (m - level) * (m - level) // 2 + 10
         if steps > most_steps:
-            return -1, steps
+            at[COUNT] = -1
+            return False
         x = level + 1
         branches[level] += 1
         depth += 1
@@ -101,13 +107,15 @@ def list_families(gram, precision, n, price, limit, required, bits, most_steps, 
                 score = n * math.log(max(after[0, 0], TINY)) + price * size[depth]
                 if score < best - WORTH:
                     if count == len(masks):
-                        return -1, steps
+                        at[COUNT] = -1
+                        return False
                     masks[count], scores[count] = mask[depth], score
                     older[count], newest[level] = newest[level], count
                     best = score
                     count += 1
             lowest[depth] = best
-    return count, steps
+    at[DEPTH], at[COUNT], at[STEPS] = depth, count, steps
+    return False
 
 
 @kernel()
