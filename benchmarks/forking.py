@@ -19,16 +19,16 @@ import numpy as np
 import rfdag
 
 TIMES = 200
-"""Repetitions of each kind."""
+"""Repetitions of each kind, at most."""
 PATIENCE = 120.0
 """Seconds after which something waits for ever."""
 AT_ONCE = 4
 """Calls of one repetition, by threads or processes side by side."""
 
-UNDER_XDIST = f"""
+UNDER_XDIST = """
 import numpy as np, pytest, rfdag
 
-@pytest.mark.parametrize("number", range({TIMES}))
+@pytest.mark.parametrize("number", range(TIMES))
 def test_it(number):
     rows = np.random.default_rng(7).normal(size=(200, 12))
     rows[:, 3] += rows[:, 1]
@@ -46,12 +46,12 @@ def answer(number: int = 0) -> Any:
     return found.order, round(found.score or 0.0, 6)
 
 
-def measured(report: Callable[[float], None]) -> dict[str, Any]:
+def measured(times: int, report: Callable[[float], None]) -> dict[str, Any]:
     """Return for each kind of pool how often something was stuck or different."""
     found = {}
     for at, (name, kind) in enumerate(KINDS.items()):
-        wrong = kind(partial(_reached, report, at))
-        found[f"{TIMES} × {name}: stuck or different"] = wrong
+        wrong = kind(times, partial(_reached, report, at))
+        found[f"{times} × {name}: stuck or different"] = wrong
     return found
 
 
@@ -59,15 +59,15 @@ def _reached(report: Callable[[float], None], at: int, share: float) -> None:
     report((at + share) / len(KINDS))
 
 
-def with_context(start: str) -> Callable[[Callable[[float], None]], int]:
+def with_context(start: str) -> Callable[[int, Callable[[float], None]], int]:
     """Return what starts a process, learns in it and here at the same time, and waits for it."""
 
-    def run(report: Callable[[float], None]) -> int:
+    def run(times: int, report: Callable[[float], None]) -> int:
         context: Any = multiprocessing.get_context(start)
         if start == "forkserver":
             context.set_forkserver_preload(["rfdag", __name__])
         expected, wrong = answer(), 0
-        for number in range(TIMES):
+        for number in range(times):
             ours, theirs = context.Pipe(duplex=False)
             child = context.Process(target=_send, args=(theirs,))
             child.start()
@@ -79,7 +79,7 @@ def with_context(start: str) -> Callable[[Callable[[float], None]], int]:
             if child.is_alive():
                 wrong += 1
                 child.kill()
-            report(number / TIMES)
+            report(number / times)
         return wrong
 
     return run
@@ -89,15 +89,15 @@ def _send(pipe: Any) -> None:
     pipe.send(answer())
 
 
-def with_joblib(backend: str) -> Callable[[Callable[[float], None]], int]:
+def with_joblib(backend: str) -> Callable[[int, Callable[[float], None]], int]:
     """Return what learns in workers of joblib, which start anew now and then."""
 
-    def run(report: Callable[[float], None]) -> int:
+    def run(times: int, report: Callable[[float], None]) -> int:
         from joblib import Parallel, delayed
         from joblib.externals.loky import get_reusable_executor
 
         expected, wrong = [answer()] * AT_ONCE, 0
-        for number in range(TIMES):
+        for number in range(times):
             found: list[Any] = []
 
             def work(found: list[Any] = found) -> None:
@@ -109,16 +109,16 @@ def with_joblib(backend: str) -> Callable[[Callable[[float], None]], int]:
             wrong += thread.is_alive() or found != expected
             if backend == "loky" and number % 10 == 0:
                 get_reusable_executor().shutdown(wait=True)
-            report(number / TIMES)
+            report(number / times)
         return wrong
 
     return run
 
 
-def with_threads(report: Callable[[float], None]) -> int:
+def with_threads(times: int, report: Callable[[float], None]) -> int:
     """Learn in threads that are started anew each time."""
     expected, wrong = [answer()] * AT_ONCE, 0
-    for number in range(TIMES):
+    for number in range(times):
         found: list[Any] = []
         threads = [
             threading.Thread(target=lambda found=found: found.append(answer()), daemon=True) for _ in range(AT_ONCE)
@@ -128,37 +128,37 @@ def with_threads(report: Callable[[float], None]) -> int:
         for thread in threads:
             thread.join(PATIENCE)
         wrong += any(thread.is_alive() for thread in threads) or found != expected
-        report(number / TIMES)
+        report(number / times)
     return wrong
 
 
-def with_bootstrap(report: Callable[[float], None]) -> int:
+def with_bootstrap(times: int, report: Callable[[float], None]) -> int:
     """Run bootstraps by two processes, after threads have been used here."""
     rows = np.random.default_rng(7).normal(size=(100, 6))
     wrong, expected = 0, rfdag.bootstrap(rows, 4, n_jobs=1, progress=False).directed.tolist()
-    for number in range(TIMES):
+    for number in range(times):
         answer()
         wrong += rfdag.bootstrap(rows, 4, n_jobs=2, progress=False).directed.tolist() != expected
-        report(number / TIMES)
+        report(number / times)
     return wrong
 
 
-def with_xdist(report: Callable[[float], None]) -> int | str:
+def with_xdist(times: int, report: Callable[[float], None]) -> int | str:
     """Learn in tests that pytest-xdist hands out to four processes."""
     if importlib.util.find_spec("xdist") is None:
         return "pytest-xdist is not installed"
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "test_it.py").write_text(UNDER_XDIST, encoding="utf-8")
+        (Path(folder) / "test_it.py").write_text(UNDER_XDIST.replace("TIMES", str(times)), encoding="utf-8")
         words = [sys.executable, "-m", "pytest", "-q", "-n", "4", "-p", "no:cacheprovider", "test_it.py"]
         try:
             done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=1800, check=False)
         except subprocess.TimeoutExpired:
-            return TIMES
+            return times
     report(1.0)
-    return 0 if f"{TIMES} passed" in done.stdout else f"{done.stdout.splitlines()[-1:]}"
+    return 0 if f"{times} passed" in done.stdout else f"{done.stdout.splitlines()[-1:]}"
 
 
-KINDS: dict[str, Callable[[Callable[[float], None]], Any]] = {
+KINDS: dict[str, Callable[[int, Callable[[float], None]], Any]] = {
     "threads": with_threads,
     "fork": with_context("fork"),
     "forkserver": with_context("forkserver"),

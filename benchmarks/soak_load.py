@@ -203,7 +203,7 @@ def cold_cache(count: int, seed: int, report: Callable[[float], None]) -> dict[s
 
 def forks(count: int, seed: int, report: Callable[[float], None]) -> dict[str, Any]:
     """Learn in threads, forks and pools of all kinds; nothing may wait for ever."""
-    return forking.measured(report)
+    return forking.measured(min(count, forking.TIMES), report)
 
 
 PARTS: dict[str, Callable[[int, int, Callable[[float], None]], dict[str, Any]]] = {

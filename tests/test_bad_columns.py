@@ -115,3 +115,12 @@ def test_options_of_columns_that_do_not_fit(frame):
     found = rfdag.learn(frame, ordinal=["size: S < M < L"])
     assert found.means[4] == pytest.approx(1 + np.digitize(frame["income"], [-0.4, 0.4]).mean())
     assert found.mixed is None
+
+
+@pytest.mark.parametrize("kind", [float, int, str])
+def test_categories_of_any_type_have_values(kind):
+    generator = np.random.default_rng(0)
+    codes = generator.integers(0, 3, 60)
+    frame = pd.DataFrame({"x": generator.normal(size=60), "kind": pd.Categorical(codes.astype(kind))})
+    column = rfdag.learn(frame).columns[-1]
+    assert (column.missing, column.remarks) == (0, ("3 levels: 0, 1, 2",))

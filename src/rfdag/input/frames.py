@@ -137,7 +137,7 @@ def _levels_of(column: nw.Series[Any], entries: Sequence[Any]) -> tuple[str, ...
     if nw.dependencies.is_polars_series(column.to_native()) and column.dtype == nw.Categorical:
         # polars keeps the categories of all columns together, in the order in which a program meets them.
         return tuple(sorted(map(str, entries), key=sorting_key))
-    return tuple(map(str, column.cat.get_categories().to_list()))
+    return tuple(map(_as_text, column.cat.get_categories().to_list()))
 
 
 def _coded(column: nw.Series[Any]) -> tuple[NDArray[np.int64], list[Any]]:
