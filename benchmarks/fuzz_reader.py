@@ -37,8 +37,6 @@ WITHIN = 0.4
 """Share of mutations by tokens and within compressed content, beside those of libFuzzer."""
 EXHAUSTED = "needs more memory than is free"
 """What an error says when memory ran out, which no input as short as these may lead to."""
-COMPILED = ("rfdag.evidence.kernels", "rfdag.eliminate.kernels", "rfdag.orders.kernels", "rfdag.graphs.kernels")
-"""Modules whose functions Numba compiles from their bytecode, which therefore must not be changed."""
 
 
 class Watched:
@@ -86,7 +84,7 @@ class Watched:
 
     def _keep_crash(self, error: BaseException | None, content: bytes) -> None:
         lines = traceback.format_exception(error)
-        frames = re.findall(r'File "[^"]*rfdag/([^"]*)", line (\\d+)', "".join(lines))
+        frames = re.findall(r'File "[^"]*rfdag/([^"]*)", line (\d+)', "".join(lines))
         kind = digest(f"{type(error).__name__} {frames[-1:]}".encode())
         path = self.folder / "crashes" / kind
         if not path.exists() or len(content) < path.stat().st_size:
@@ -104,6 +102,12 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:12]
 
 
+def _modules() -> list[str]:
+    """Return the names of the modules of rfdag, without importing them."""
+    home = ROOT / "src"
+    return [".".join(path.relative_to(home).with_suffix("").parts) for path in (home / "rfdag").rglob("*.py")]
+
+
 def main() -> None:
     """Fuzz until the time is up."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -116,11 +120,13 @@ def main() -> None:
         import atheris
     except ImportError:
         raise SystemExit("Coverage-guided fuzzing needs atheris: pip install 'rfdag[fuzz]'.") from None
+    # Numba compiles functions of these from their bytecode, which therefore must not be changed.
+    compiled = [each for each in _modules() if "kernels" in each.split(".")]
     for part in ("corpus", "crashes", "endings"):
         (options.folder / part).mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("error")
     # What is imported when first used must be imported here, where it is made to report its coverage.
-    with atheris.instrument_imports(include=["rfdag"], exclude=list(COMPILED)), warnings.catch_warnings():
+    with atheris.instrument_imports(include=["rfdag"], exclude=compiled), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         watched = Watched(options.name, options.folder)
         for content in watched.format.examples():

@@ -32,7 +32,6 @@ from rfdag.runtime.progress import Progress
 sys.path.insert(0, str(ROOT / "tests"))
 import arguments
 import command_lines
-
 import rfdag
 
 SECONDS = 60
@@ -110,7 +109,9 @@ def main(words: Sequence[str] | None = None) -> None:
     print(*rows, f"{time.monotonic() - begun:.0f} s", sep="\n")
     if not options.only:
         write_tables("soak_arguments", rows)
-        about = f"Seed {options.seed}; {options.examples} calls of each of {len(every)} functions, methods and commands."
+        about = (
+            f"Seed {options.seed}; {options.examples} calls of each of {len(every)} functions, methods and commands."
+        )
         update_section(ROOT / "docs" / "reliability.md", "arguments", f"{markdown(rows)}\n{about}\n\n{provenance()}")
 
 
@@ -161,7 +162,9 @@ def _of_learn(data: Any, tried: Tried, name: str) -> None:
 def _of_command(command: str) -> Try:
     def one(data: Any, tried: Tried, name: str) -> None:
         words = data.draw(command_lines.lines(command))
-        tried.attempt(lambda: "refused" if command_lines.run(words) else "returned", f"rfdag {' '.join(map(repr, words))}")
+        tried.attempt(
+            lambda: "refused" if command_lines.run(words) else "returned", f"rfdag {' '.join(map(repr, words))}"
+        )
 
     return one
 

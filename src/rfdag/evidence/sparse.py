@@ -114,7 +114,11 @@ def as_sparse(source: Any) -> Any:
 def _loaded(path: Path) -> Any:
     """Return the sparse array in a file; objects, which only unpickling could read, are refused."""
     try:
-        return load_npz(path)
+        found = load_npz(path)
+        if hasattr(found, "check_format"):
+            # Places that point beyond its arrays would be followed otherwise.
+            found.check_format(full_check=True)
+        return found
     except Exception as problem:
         # SciPy and NumPy pass on whatever a parser of theirs has to object.
         raise FileError(

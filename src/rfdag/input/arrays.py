@@ -106,4 +106,6 @@ def _array_in(path: Path, size: int, handle: IO[bytes]) -> NDArray[np.float64]:
         )
     require_memory(path, 2.0 * 8 * cells)
     values = np.frombuffer(_whole(path, handle, cells * dtype.itemsize), dtype=dtype, count=cells)
-    return values.reshape(shape, order="F" if fortran else "C").astype(np.float64)
+    # Some of the patterns that stand for NaN set off an alarm when they are converted.
+    with np.errstate(invalid="ignore"):
+        return values.reshape(shape, order="F" if fortran else "C").astype(np.float64)

@@ -200,6 +200,8 @@ class IpcFile(File):
         def read() -> Iterator[Any]:
             with self._reading(), self._open(names) as reader:
                 batch = reader.get_batch(at)
+                # Places and lengths in the file are taken as they are otherwise, even where they point beyond it.
+                batch.validate(full=True)
             step = rows_per_block(len(names))
             for start in range(0, batch.num_rows, step):
                 yield block_of(batch.slice(start, step), names, str(self.path), reading)
@@ -213,6 +215,11 @@ def _reading(path: Path, kind: str, version: Version | None) -> Iterator[None]:
     with reading(path, version):
         try:
             yield
+        except arrow.ArrowMemoryError as problem:
+            raise FileError(
+                f"{path} is damaged, or needs more memory than there is ({problem}). Write it again, in smaller groups "
+                "of rows."
+            ) from None
         except (FileNotFoundError, PermissionError, MemoryError):
             raise
         except (arrow.ArrowException, OSError) as problem:

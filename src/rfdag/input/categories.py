@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -282,17 +283,17 @@ def with_booleans(table: Table) -> Table:
     return table._replace(values=values, words=words)
 
 
+_NUMBER = re.compile(r"\d+(\.\d+)?")
+
+
 def leading_number(level: str) -> float | None:
     """Return the number that a level begins with, if it does.
 
-    >>> leading_number("10-20 years"), leading_number("often")
-    (10.0, None)
+    >>> leading_number("10-20 years"), leading_number("often"), leading_number("3.11.7")
+    (10.0, None, 3.11)
     """
-    digits = level.lstrip("<>=≤≥ ")
-    end = 0
-    while end < len(digits) and (digits[end].isdigit() or (digits[end] == "." and end)):
-        end += 1
-    return float(digits[:end]) if end else None
+    found = _NUMBER.match(level.lstrip("<>=≤≥ "))
+    return float(found[0]) if found else None
 
 
 def sorting_key(level: str) -> tuple[float, str]:
