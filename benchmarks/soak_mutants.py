@@ -17,7 +17,6 @@ benchmarks/mutant_reasons.csv, by the name of the mutant.
 from __future__ import annotations
 
 import argparse
-import csv
 import functools
 import gc
 import hashlib
@@ -39,8 +38,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from mutant_tables import NOTICED, write
 from mutants import Mutant, function_of, modules_in, mutants_of, mutate
-from report import ROOT, markdown, provenance, update_section, write_tables
+from report import ROOT
 from rfdag.runtime.journal import Journal
 from rfdag.runtime.progress import Progress
 
@@ -82,9 +82,6 @@ TESTS = (
     "src/rfdag/metrics.py",
 )
 """Tests of these files are asked, examples in docstrings included."""
-PACKAGES = ("eliminate.kernels", "eliminate.engines", "eliminate", "orders.kernels", "orders", "graphs", "metrics")
-"""Rows of the table: a module counts for the first that it is in."""
-
 EXAMPLES = 25
 """Examples of a property, unless the test says how many."""
 LONGEST = 3.0
@@ -94,7 +91,6 @@ PATIENCE = 4
 MEMORY = 3 << 30
 """Bytes that a test may take beyond those of the process that it is forked from."""
 FOLDER = ROOT / "build" / "mutants"
-REASONS = ROOT / "benchmarks" / "mutant_reasons.csv"
 
 
 @dataclass
@@ -129,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.survivors:
         verdicts = {entry["name"]: entry for entry in Journal(FOLDER / "mutants.jsonl")}
         for mutant in chosen:
-            if verdicts.get(mutant.name, {}).get("verdict") not in (None, "killed", "too long"):
+            if verdicts.get(mutant.name, {}).get("verdict") not in (None, *NOTICED):
                 print(f"{mutant.name}  {mutant.module}:{mutant.lines.start} {mutant.function}: {mutant.kind}")
                 print(f"    {mutant.before}\n    {mutant.after}")
         return
@@ -140,7 +136,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         words = ["-q", "-s", "-p", "no:cacheprovider", f"--rootdir={ROOT}", f"--basetemp={folder}/tests", *files]
         pytest.main(words, plugins=[Asking(chosen, options.budget)])
     if not options.only:
-        write(chosen, options.seed)
+        verdicts = {entry["name"]: entry for entry in Journal(FOLDER / "mutants.jsonl")}
+        about = f"Seed {options.seed}; each mutant had to survive {options.budget:g} seconds of tests. The survivors:"
+        write([(mutant, verdicts[mutant.name]) for mutant in chosen if mutant.name in verdicts], about)
 
 
 def drawn(seed: int, only: str = "") -> list[Mutant]:
@@ -259,7 +257,7 @@ def ask(
         reaching = [test for test, reach in reaches.items() if reach.meets(mutant)]
         version = digest("".join([*sorted(versions[test] for test in reaching), str(budget)]).encode())
         entry = known.get(mutant.name)
-        if entry is None or (entry["verdict"] not in ("killed", "too long") and entry["version"] != version):
+        if entry is None or (entry["verdict"] not in NOTICED and entry["version"] != version):
             reaching.sort(key=lambda test: (-kills[mutant.module, test], reaches[test].seconds))
             begun = time.monotonic()
             verdict, by = judged(mutant, [(items[test], reaches[test].seconds) for test in reaching], budget)
@@ -343,52 +341,6 @@ def lines_from_fork(work: Callable[[], Iterator[Any]], seconds: float) -> Iterat
         for line in handle:
             yield json.loads(line)
     os.waitpid(child, 0)
-
-
-def write(chosen: Sequence[Mutant], seed: int) -> None:
-    """Write the tables."""
-    verdicts = {entry["name"]: entry for entry in Journal(FOLDER / "mutants.jsonl")}
-    with open(REASONS, encoding="utf-8", newline="") as handle:
-        reasons = {row["mutant"]: row["reason"] for row in csv.DictReader(handle)}
-    by_package: dict[str, Counter[str]] = {package: Counter() for package in PACKAGES}
-    rows: list[dict[str, Any]] = []
-    survivors: list[dict[str, Any]] = []
-    for mutant in chosen:
-        if mutant.name not in verdicts:
-            continue
-        verdict = verdicts[mutant.name]["verdict"]
-        noticed = verdict in ("killed", "too long")
-        module = mutant.module.removeprefix("rfdag.")
-        package = next(package for package in PACKAGES if module.startswith(package))
-        by_package[package].update(["mutants", "noticed" if noticed else "survived"])
-        row = {
-            "mutant": mutant.name,
-            "module": module,
-            "function": mutant.function,
-            "kind": mutant.kind,
-            "before": mutant.before,
-            "after": mutant.after,
-            "verdict": verdict,
-            "by": verdicts[mutant.name]["by"],
-        }
-        rows.append(row)
-        if not noticed:
-            why = reasons.get(mutant.name, "not explained")
-            change = f"`{mutant.before}` → `{mutant.after}`".replace("|", "\\|")
-            survivors.append({"function": f"`{module}.{mutant.function}`", "change": change, "why no test fails": why})
-    write_tables("soak_mutants", rows)
-    table = [summary(package.replace(".", "/"), counts) for package, counts in by_package.items() if counts]
-    table.append(summary("all", sum(by_package.values(), Counter())))
-    about = f"Seed {seed}."
-    text = f"{markdown(table)}\n{about}\n\n{markdown(survivors)}\n{provenance()}"
-    update_section(ROOT / "docs" / "reliability.md", "mutants", text)
-
-
-def summary(name: str, counts: Counter[str]) -> dict[str, Any]:
-    """Return a row of the table."""
-    share = f"{counts['noticed'] / counts['mutants']:.1%}"
-    return {"package": name, "mutants": counts["mutants"], "noticed": counts["noticed"], "share": share,
-            "survived": counts["survived"]}  # fmt: skip
 
 
 if __name__ == "__main__":

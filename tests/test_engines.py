@@ -306,6 +306,11 @@ def test_a_variable_beyond_one_is_recomputed(device):
 
     DENSE[device](K, FisherZ(100, 0.01), recompute=recompute).remove(0)
     assert asked == [[2, 1]]
+    # A little beyond is beyond.
+    K[0, 1] = K[1, 0] = K[0, 2] = K[2, 0] = 0.7
+    K[1, 2] = K[2, 1] = 0.122
+    DENSE[device](K, FisherZ(100, 0.01), recompute=recompute).remove(0)
+    assert asked == [[2, 1], [2, 1]]
 
 
 @on_each

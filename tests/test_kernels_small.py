@@ -11,16 +11,23 @@ from scipy.sparse import csc_array, csr_array
 from scipy.special import gammaln
 
 import engine_contract as contract
+import mixed_reference as slow
 import reference
 from kernel_parts import entry
 from reference import best_score
-from rfdag.eliminate import DenseEngine, FisherZ
+from rfdag.eliminate import DenseEngine, FisherZ, OracleEngine, eliminate
+from rfdag.eliminate.elimination import replay
 from rfdag.eliminate.engines.sparse import SparseEngine
+from rfdag.eliminate.engines.sparse_oracle import SparseOracleEngine
 from rfdag.eliminate.kernels import field_arithmetic, lists
+from rfdag.eliminate.sparse_elimination import eliminate_sparse
+from rfdag.errors import GraphError
 from rfdag.evidence.local import SharedMoments
 from rfdag.evidence.mixing import mixed_moments
 from rfdag.evidence.moments import Moments
-from rfdag.graphs import moral_graph
+from rfdag.graphs import as_dag, moral_graph
+from rfdag.graphs.dag import as_undirected
+from rfdag.graphs.equivalence import encoded
 from rfdag.input.table import Table
 from rfdag.knowledge import Knowledge
 from rfdag.orders import branching, environment_tuning, tuning
@@ -87,6 +94,27 @@ def test_the_margin_is_the_least_distance_to_a_threshold_so_far(sparse, seed):
             assert found == pytest.approx(least, abs=1e-10)
     # Lists are looked at when they are scored, some of them a step before.
     assert engine.remove(0).margin == pytest.approx(least, abs=1e-10)
+
+
+def test_the_share_done_rises_to_one():
+    dag = random_dag(6, 0.4, rng=1)
+    for sparse in (False, True):
+        for depth in (1, 2):
+            shares = []
+            if sparse:
+                found = eliminate_sparse(SparseOracleEngine(csr_array(dag)), depth=depth, report=shares.append)
+            else:
+                found = eliminate(OracleEngine(dag), depth=depth, report=shares.append)
+            assert 0 <= min(shares) <= max(shares) <= 1
+            assert np.diff(shares).min(initial=0.0) > -1e-9
+            assert sparse or shares[-1] == 1
+    shares = []
+    again = replay(OracleEngine(dag), found.order, shares.append)
+    np.testing.assert_array_equal(again.dag, found.dag.toarray())
+    assert len(set(shares)) == 6
+    assert shares[0] > 0
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
 
 
 def test_what_cancels_is_judged_by_both_diagonals():
@@ -244,10 +272,11 @@ def test_without_room_what_is_left_bounds_the_score(most):
     assert proof.lower_bound > least - 100.0
 
 
+@pytest.mark.parametrize("penalty", [0.5, 9.0])
 @pytest.mark.parametrize("seed", range(3))
-def test_both_searches_obey_what_is_known(seed):
+def test_both_searches_obey_what_is_known(seed, penalty):
     known = Knowledge(tiers=[[3], [0, 1]], required=[(0, 4)], forbidden=[(1, 2)]).constraints(range(5))
-    task = Problem(SharedMoments(correlations(5, seed), N), 0.5, constraints=known)
+    task = Problem(SharedMoments(correlations(5, seed), N), penalty, constraints=known)
     orders = [order for order in itertools.permutations(range(5)) if known.obeyed_by(np.array(order))]
 
     def cheapest(y, before):
@@ -304,6 +333,8 @@ def test_what_a_parent_costs_beside_the_penalty():
     plain, dear = (family_score(mixed_moments(table), gamma=gamma) for gamma in (0.0, 0.5))
     family = [(2, np.array([0, 1]))]
     assert scores_of(dear, family) - scores_of(plain, family) == pytest.approx(2 * math.log(3))
+    columns = [table.values[:, [at]] for at in range(3)]
+    assert scores_of(plain, family) == pytest.approx(slow.gaussian(columns, 2, (0, 1), math.log(40), math.log(40)))
     codes = np.random.default_rng(2).integers(0, 2, (3, 40)).astype(np.uint8)
     counted = [CountScore(codes, np.full(3, 2), np.ones(40, np.int32), gamma=gamma) for gamma in (0.0, 0.5)]
     assert scores_of(counted[1], family) - scores_of(counted[0], family) == pytest.approx(2 * math.log(3))
@@ -331,3 +362,13 @@ def test_few_candidates_are_the_neighbours_and_parents_of_children(monkeypatch):
             near |= set(np.flatnonzero(edges[:, parent]))
         assert found[y] == sorted(near - {y})
     assert with_relatives(dag[:4, :4]).tolist() == [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]
+
+
+# Graphs
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (3, 2), (2, 2, 2)])
+def test_what_is_not_square_is_no_graph(shape):
+    for checked in (as_dag, as_undirected, encoded):
+        with pytest.raises(GraphError, match="shape"):
+            checked(np.zeros(shape))
