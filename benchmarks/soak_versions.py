@@ -12,6 +12,7 @@ benchmarks/results/soak_versions.csv and its section of docs/versions.md.
 from __future__ import annotations
 
 import argparse
+import csv
 import re
 import sys
 import tempfile
@@ -20,7 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import rfdag
-from report import ROOT, markdown, provenance, update_section, write_tables
+from report import RESULTS, ROOT, markdown, provenance, update_section, write_tables
 from rfdag.runtime.progress import Progress
 from trials import PYTHONS, SMOKE, Failed, Trial, interpreters, run
 
@@ -29,10 +30,10 @@ EXTRAS = ("pandas", "polars", "parquet", "excel", "dask", "plots")
 TOOLS = ("pytest", "hypothesis", "pytest-xdist")
 TESTS = {"frozen": ("tests/test_golden.py",), "smoke": SMOKE}
 """What is run: the frozen results alone, or with them a selection from all tests."""
-WHICH = {
-    "frozen": "The tests are the frozen results.",
-    "smoke": "The tests are the frozen results and a selection of all.",
-}
+WHICH = (
+    "The tests are the frozen results alone (frozen), or with them a selection of all tests (smoke). The lowest versions "
+    "are those that `pyproject.toml` accepts, the highest those of `constraints.txt`."
+)
 BOUND = re.compile(r"(?P<name>[\w-]+)(?P<extra>\[[^\]]*\])?>=(?P<version>[\w.]+)")
 
 
@@ -64,14 +65,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     except Failed as problem:
                         failed, said = True, "failed"
                         print(problem, file=sys.stderr)
-                rows.append({"Python": python, "versions": kind, "tests": said, "of": found})
+                row: dict[str, object] = {"Python": python, "versions": kind, "tests": options.tests}
+                rows.append(row | {"outcome": said, "of": found})
                 print(rows[-1], flush=True)
-    write_tables("soak_versions", rows)
-    shown = [{key: row[key] for key in ("Python", "versions", "tests", "of")} for row in rows]
-    update_section(
-        ROOT / "docs" / "versions.md", "tried", f"{markdown(shown)}\n{WHICH[options.tests]}\n\n{provenance()}"
-    )
+                rows = write(rows)
     return int(failed)
+
+
+def write(rows: Sequence[dict[str, object]]) -> list[dict[str, object]]:
+    """Write these rows and those of earlier trials that they do not repeat; return all."""
+    path = RESULTS / "soak_versions.csv"
+    found: dict[tuple[object, ...], dict[str, object]] = {}
+    if path.is_file():
+        with open(path, encoding="utf-8", newline="") as handle:
+            found = {(row["Python"], row["versions"]): dict(row) for row in csv.DictReader(handle)}
+    found |= {(row["Python"], row["versions"]): row for row in rows}
+    every = [found[key] for key in sorted(found, key=str)]
+    write_tables("soak_versions", every)
+    shown = [{"dependencies" if key == "of" else key: value for key, value in row.items()} for row in every]
+    update_section(ROOT / "docs" / "versions.md", "tried", f"{markdown(shown)}\n{WHICH}\n\n{provenance()}")
+    return every
 
 
 def bounds() -> dict[str, str]:
