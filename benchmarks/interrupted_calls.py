@@ -44,14 +44,11 @@ class Call:
         Those of `rfdag.learn`.
     run
         What is called with the input and the options.
-    keeps
-        Whether there is something to return before it is done.
     """
 
     prepare: Callable[[Path], Any]
     options: dict[str, Any] = field(default_factory=dict)
     run: Callable[..., Any] = rfdag.learn
-    keeps: bool = True
 
 
 def rows(p: int, n: int, *, degree: float | None = 4, density: float | None = None) -> Callable[[Path], Any]:
@@ -182,14 +179,14 @@ CALLS = {
     "curves": Call(rows(120, 1000), {"basis": "auto", "n_jobs": 1}),
     "missing values": Call(with_gaps(250, 2000), {"n_jobs": 1}),
     "unknown targets": Call(in_environments(100, 400), {"targets": "unknown", "n_jobs": 1}),
-    "ranks": Call(rows(200, 20_000), {"correlation": "kendall", "n_jobs": 1}),
+    "ranks": Call(rows(150, 4000), {"correlation": "kendall", "n_jobs": 1}),
     "graphical lasso": Call(rows(200, 150), {"precision": "graphical-lasso", "n_jobs": 1}),
     "nodewise": Call(rows(300, 150), {"precision": "nodewise", "n_jobs": 1}),
     "clime": Call(rows(60, 100), {"precision": "clime", "n_jobs": 1}),
     "kernel test": Call(rows(8, 250), {"test": "hsic", "n_jobs": 1}),
     "a DAG of 1000": Call(true_dag(1000), {"input": "dag", "n_jobs": 1}),
     "sparse precision matrix": Call(sparse_precision(50_000), {"input": "precision", "n_jobs": 1}),
-    "bootstrap, 2 processes": Call(rows(60, 500), {"runs": 60, "n_jobs": 2}, rfdag.bootstrap, keeps=False),
+    "bootstrap, 2 processes": Call(rows(60, 500), {"runs": 60, "n_jobs": 2}, rfdag.bootstrap),
 }
 """All calls by name."""
 

@@ -13,7 +13,13 @@ import pytest
 import rfdag
 from interrupting import Lines, problem_with
 from rfdag.errors import NumericalWarning
+from rfdag.evidence import em
+from rfdag.evidence import kendall as kendall_
+from rfdag.evidence.em import em_moments
+from rfdag.evidence.kendall import kendall
+from rfdag.evidence.local import SharedMoments
 from rfdag.methods import soft
+from rfdag.orders import branching, exact
 from rfdag.runtime.threads import require_wanted, share
 from rfdag.simulate import draw_targets, interventions, linear_sem, random_dag, sample
 
@@ -147,3 +153,27 @@ def test_shared_work_within_shared_work_ends_on_its_own():
         return first, inner
 
     assert share(outer, 2) == [(0, [0]), (1, [0])]
+
+
+# Kernels that return to Python
+
+
+def test_work_in_small_pieces_comes_to_the_same(monkeypatch):
+    values = rows(7)
+    gappy = np.where(np.random.default_rng(0).random(values.shape) < 0.2, np.nan, values)
+    problem = exact.Problem(SharedMoments(np.corrcoef(values.T), len(values)))
+    checks = []
+
+    def answers():
+        families, steps = branching.families_of(problem, 2, 1e6, lambda: checks.append(1))
+        solution = exact.best_dag(problem, report=checks.append)
+        return [*families, steps, solution.order, solution.dag, kendall(values), em_moments(gappy).covariance]
+
+    whole, count = answers(), len(checks)
+    monkeypatch.setattr(branching, "STEPS_AT_ONCE", 10)
+    monkeypatch.setattr(exact, "FAMILIES_AT_ONCE", 3)
+    monkeypatch.setattr(kendall_, "CELLS_AT_ONCE", 1)
+    monkeypatch.setattr(em, "STEPS_AT_ONCE", 50.0)
+    for one, other in zip(whole, answers(), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
+    assert len(checks) - count > 2 * count

@@ -201,11 +201,14 @@ def _scores(found: Bootstrap, consensus: Graph) -> str:
 
 
 def _tell_stopped(out: Path | None) -> None:
-    kept = (
-        "nothing is kept without --out FOLDER."
-        if out is None
-        else f"the runs that were complete are kept in {escape(out)}; the same command goes on from there."
-    )
+    from rfdag.bootstrapping.runs import JOURNAL
+
+    if out is None:
+        kept = "nothing is kept without --out FOLDER."
+    elif (out.expanduser() / JOURNAL).exists():
+        kept = f"the runs that were complete are kept in {escape(out)}; the same command goes on from there."
+    else:
+        kept = "no run was complete."
     Console(stderr=True, soft_wrap=True).print(f"Stopped: {kept}", highlight=False)
 
 

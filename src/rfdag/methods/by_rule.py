@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from rfdag.eliminate import Elimination, Engine, eliminate, replay
+from rfdag.eliminate import Elimination, Engine, Trace, eliminate, replay
 from rfdag.eliminate.beams.counts import EngineStates, beam_search
 from rfdag.eliminate.beams.counts import Found as Orders
 from rfdag.evidence.evidence import Evidence
@@ -76,10 +76,14 @@ def _sparser(
         most_visited=tuning.MOST_VISITS_IN_VAIN,
         constraints=constraints,
     )
-    if outcome.dag.sum() < dag.sum():
-        elimination = replay(engine, outcome.order)
-    warnings = (INTERRUPTED,) if outcome.interrupted else ()
-    return replace(Found.of(elimination), warnings=warnings, interrupted=outcome.interrupted)
+    sparser, interrupted = outcome.dag.sum() < dag.sum(), outcome.interrupted
+    best = Found(outcome.order, outcome.dag, Trace.empty()) if sparser else Found.of(elimination)
+    if sparser and not interrupted:
+        try:
+            best = Found.of(replay(engine, outcome.order))
+        except KeyboardInterrupt:
+            interrupted = True
+    return replace(best, warnings=(INTERRUPTED,) if interrupted else (), interrupted=interrupted)
 
 
 def _found_by_beam(engine: Engine, run: Run, width: int) -> Orders | None:

@@ -25,7 +25,7 @@ def fill_rows(rows, patterns, precision, mean, filled, spread, weights):
     filled
         Receives the rows, less the mean.
     spread
-        Receives the sum of the covariances that are left.
+        The sum of the covariances that are left is added to it.
     weights
         How often each row counts.
 
@@ -37,7 +37,6 @@ def fill_rows(rows, patterns, precision, mean, filled, spread, weights):
     missing, known = np.empty(columns, np.int64), np.empty(columns, np.int64)
     factor, inverse = np.empty((columns, columns)), np.empty((columns, columns))
     pull = np.empty(columns)
-    spread[:] = 0.0
     logs = 0.0
     for group in range(len(patterns) - 1):
         first, last = patterns[group], patterns[group + 1]

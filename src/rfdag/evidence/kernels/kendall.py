@@ -9,36 +9,36 @@ RUN = 16
 
 
 @kernel(allocates=True)
-def discordances(codes, order, first, swaps, joint):
-    """Store for each later column how many pairs of rows it orders otherwise than ``first``, and ties of both.
+def discordances(codes, order, first, begin, end, swaps, joint):
+    """Store for columns from ``begin`` to ``end`` how many pairs of rows they order otherwise than ``first``, and ties.
 
     ``codes`` (p × n) are ranks as whole numbers, equal ones for ties; ``order`` (p × n) sorts each column. Pairs that
     are tied in either column do not count as ordered otherwise.
     """
-    p, n = codes.shape
+    n = codes.shape[1]
     along = order[first]
     base = codes[first]
     y, room = np.empty(n, codes.dtype), np.empty(n, codes.dtype)
-    for other in range(first + 1, p):
+    for other in range(begin, end):
         column = codes[other]
         for t in range(n):
             y[t] = column[along[t]]
         ties = 0
-        begin = 0
-        while begin < n:
-            end = begin + 1
-            while end < n and base[along[end]] == base[along[begin]]:
-                end += 1
-            if end - begin > 1:
-                y[begin:end].sort()
+        low = 0
+        while low < n:
+            high = low + 1
+            while high < n and base[along[high]] == base[along[low]]:
+                high += 1
+            if high - low > 1:
+                y[low:high].sort()
                 equal = 1
-                for t in range(begin + 1, end):
+                for t in range(low + 1, high):
                     if y[t] == y[t - 1]:
                         ties += equal
                         equal += 1
                     else:
                         equal = 1
-            begin = end
+            low = high
         joint[other] = ties
         swaps[other] = _inversions(y, room)
 
