@@ -61,7 +61,7 @@ MODULES = (
 WITHOUT = ("gpu",)
 TESTS = (
     "tests/properties/*.py",
-    "tests/test_kernels_small.py",
+    "tests/test_*_small.py",
     "tests/test_engines.py",
     "tests/test_sparse.py",
     "tests/test_block_elimination.py",

@@ -117,3 +117,15 @@ def test_a_variable_may_have_half_as_many_parents_as_rows_count_for_it():
     # Known targets: nine rows do not target 0, twelve count for 2, of which three are spared.
     assert score_of(rows[kept], labels[kept])[0].most_parents == 4
     assert score_of(rows, labels)[0].most_parents == P - 1
+
+
+def test_parents_need_more_rows_than_there_are_numbers():
+    """Six rows do not target 1."""
+    rows, labels = rows_of(2)
+    kept = np.concatenate([np.flatnonzero(labels == label)[:3] for label in LABELS])
+    score, others = score_of(rows[kept], labels[kept])
+    finite = []
+    for m in range(2, 5):
+        own, added = score.scan(np.array([1]), np.array([[3, 2, 5, 0]]), np.array([m]), others)
+        finite.append((np.isfinite(own[0]), np.isfinite(added[0]).any()))
+    assert finite == [(True, True), (True, False), (False, False)]

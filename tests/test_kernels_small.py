@@ -7,30 +7,16 @@ import math
 
 import numpy as np
 import pytest
-from scipy.sparse import csc_array, csr_array
 from scipy.special import gammaln
 
-import engine_contract as contract
 import mixed_reference as slow
-import reference
 from kernel_parts import entry
 from reference import best_score
-from rfdag.eliminate import DenseEngine, FisherZ, OracleEngine, eliminate
-from rfdag.eliminate.elimination import replay
-from rfdag.eliminate.engines.sparse import SparseEngine
-from rfdag.eliminate.engines.sparse_oracle import SparseOracleEngine
-from rfdag.eliminate.kernels import field_arithmetic, lists
-from rfdag.eliminate.sparse_elimination import eliminate_sparse
-from rfdag.errors import GraphError
 from rfdag.evidence.local import SharedMoments
 from rfdag.evidence.mixing import mixed_moments
-from rfdag.evidence.moments import Moments
-from rfdag.graphs import as_dag, moral_graph
-from rfdag.graphs.dag import as_undirected
-from rfdag.graphs.equivalence import encoded
 from rfdag.input.table import Table
 from rfdag.knowledge import Knowledge
-from rfdag.orders import branching, environment_tuning, tuning
+from rfdag.orders import branching, environment_tuning, plausible, tuning
 from rfdag.orders.environment_scores import with_relatives
 from rfdag.orders.exact import Problem, best_dag
 from rfdag.orders.family_fits import scores_of
@@ -39,7 +25,6 @@ from rfdag.orders.kernels import branching as sets
 from rfdag.orders.kernels import counts, exact, fits
 from rfdag.orders.limits import most_parents
 from rfdag.orders.scores import ScoredOrder
-from rfdag.simulate import random_dag
 
 N = 50
 
@@ -59,81 +44,6 @@ def score_of(correlation, price, y, parents):
     held = [*parents, y]
     inner = np.linalg.slogdet(correlation[np.ix_(parents, parents)])[1] if parents else 0.0
     return N * (np.linalg.slogdet(correlation[np.ix_(held, held)])[1] - inner) + price * len(parents)
-
-
-# Eliminations
-
-
-@pytest.mark.parametrize("pairs", ["all", "neighbours", "sparse"])
-@pytest.mark.parametrize("seed", range(4))
-def test_with_few_rows_every_removal_moves_the_threshold_far(pairs, seed):
-    generator = np.random.default_rng([seed, 5])
-    rows = generator.normal(size=(8 + seed, 5)) @ np.triu(generator.normal(size=(5, 5)))
-    partial, threshold = Moments.from_data(rows).partial_correlations(), FisherZ(len(rows), 0.3)
-    dense = None if pairs == "sparse" else DenseEngine(partial, threshold, pairs=pairs)
-    engine = SparseEngine(csr_array(partial), threshold) if dense is None else dense
-    world = reference.Sample(np.cov(rows.T), len(rows), 0.3)
-    contract.check_whole_elimination(engine, world, generator, "all" if pairs == "all" else "neighbours")
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("seed", range(6))
-def test_the_margin_is_the_least_distance_to_a_threshold_so_far(sparse, seed):
-    generator = np.random.default_rng([seed, 6])
-    rows = generator.normal(size=(10 + seed, 6)) @ np.triu(generator.normal(size=(6, 6)))
-    moments, threshold = Moments.from_data(rows), FisherZ(len(rows), 0.2)
-    partial = moments.partial_correlations()
-    engine = SparseEngine(csr_array(partial), threshold) if sparse else DenseEngine(partial, threshold)
-    least = math.inf
-    while len(engine.remaining) > 1:
-        v = len(engine.remaining)
-        sizes = np.abs(moments.partial_correlations(engine.remaining)[np.triu_indices(v, 1)])
-        least = min(least, np.abs(sizes - threshold(v)).min())
-        found = engine.remove(int(generator.integers(v))).margin
-        if not sparse:
-            assert found == pytest.approx(least, abs=1e-10)
-    # Lists are looked at when they are scored, some of them a step before.
-    assert engine.remove(0).margin == pytest.approx(least, abs=1e-10)
-
-
-def test_the_share_done_rises_to_one():
-    dag = random_dag(6, 0.4, rng=1)
-    for sparse in (False, True):
-        for depth in (1, 2):
-            shares = []
-            if sparse:
-                found = eliminate_sparse(SparseOracleEngine(csr_array(dag)), depth=depth, report=shares.append)
-            else:
-                found = eliminate(OracleEngine(dag), depth=depth, report=shares.append)
-            assert 0 <= min(shares) <= max(shares) <= 1
-            assert np.diff(shares).min(initial=0.0) > -1e-9
-            assert sparse or shares[-1] == 1
-    shares = []
-    again = replay(OracleEngine(dag), found.order, shares.append)
-    np.testing.assert_array_equal(again.dag, found.dag.toarray())
-    assert len(set(shares)) == 6
-    assert shares[0] > 0
-    assert shares == sorted(shares)
-    assert shares[-1] == 1
-
-
-def test_what_cancels_is_judged_by_both_diagonals():
-    negligible = entry(lists._negligible)
-    assert negligible(0.9e-3, 4.0, 0.25, 1e-3)
-    assert not negligible(1.1e-3, 4.0, 0.25, 1e-3)
-    assert not negligible(1.1e-3, 0.25, 4.0, 1e-3)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_lists_are_as_long_as_nodes_have_neighbours(seed):
-    dag = random_dag(7, 0.4, rng=seed)
-    children, parents = csr_array(dag), csc_array(dag)
-    lengths, mark = np.zeros(7, np.int64), np.zeros(7, np.int32)
-    for first, last in ((0, 3), (3, 7)):
-        field_arithmetic.list_lengths(
-            children.indices, children.indptr, parents.indices, parents.indptr, first, last, mark, lengths
-        )
-    assert lengths.tolist() == moral_graph(dag).sum(axis=0).tolist()
 
 
 # Sets of parents
@@ -180,16 +90,16 @@ def test_supersets_are_at_most_their_subsets():
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize(("limit", "required"), [(4, 0), (2, 0), (4, 1), (3, 2)])
-def test_families_listed_are_those_better_than_their_subsets(limit, required, seed):
-    gram, price = correlations(5, seed), (1.0, 4.0)[seed % 2]
-    bits = 1 << np.array([3, 0, 4, 1])
-    masks, scores = np.zeros(16, np.int64), np.zeros(16)
+@pytest.mark.parametrize(("m", "limit", "required"), [(4, 4, 0), (4, 2, 0), (4, 4, 1), (4, 3, 2), (6, 6, 0), (6, 4, 2)])
+def test_families_listed_are_those_better_than_their_subsets(m, limit, required, seed):
+    gram, price = correlations(m + 1, seed), (1.0, 4.0)[seed % 2]
+    bits = 1 << np.array([3, 0, 4, 1, 6, 2])[:m]
+    masks, scores = np.zeros(1 << m, np.int64), np.zeros(1 << m)
     count, steps = sets.list_families(
         gram, np.linalg.inv(gram), float(N), price, limit, required, bits, 1e9, masks, scores
     )
     best = {}
-    for members in subsets(range(4)):
+    for members in subsets(range(m)):
         if set(range(required)) <= set(members) and len(members) <= limit:
             score = score_of(gram, price, 0, [x + 1 for x in members])
             if all(score < other - 1e-7 for smaller, other in best.items() if smaller < frozenset(members)):
@@ -324,6 +234,36 @@ def test_a_move_marks_the_variables_that_it_may_matter_to(seed):
     assert set(scored.stale.tolist()) == expected
 
 
+def test_parents_that_matter_together_are_kept_and_found_by_renewing():
+    """Each of two near copies says little of their difference, so growing from nothing takes neither."""
+    near, share = 0.95, 0.9
+    slope = share * (1 - near) / math.sqrt(2 - 2 * near)
+    gram = np.array([[1.0, near, slope], [near, 1.0, -slope], [slope, -slope, 1.0]])
+    moments, dag = SharedMoments(gram, N), np.array([[0, 1, 1], [0, 0, 1], [0, 0, 0]], np.int8)
+    given = ScoredOrder(moments, np.arange(3), parents=dag, renewing=False)
+    assert given.dag.tolist() == dag.tolist()
+    grown = ScoredOrder(moments, np.arange(3), renewing=False)
+    assert grown.parents_of(2).tolist() == []
+    grown._state.places[fits.STALE] = 0
+    grown.settled = True
+    assert grown.renew() == 1
+    assert grown.dag.tolist() == dag.tolist()
+    assert (grown.stale.tolist(), grown.settled) == ([2], False)
+    assert grown.total == pytest.approx(given.total)
+    assert grown.renew() == 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_plausible_is_so_along_lists_and_along_the_order(seed):
+    moments = SharedMoments(correlations(6, seed), 14)
+    scored = ScoredOrder(moments, np.random.default_rng(seed).permutation(6), 0.5)
+    among = plausible.Among(scored._state, 6, 1)
+    among.mark(np.arange(6), 0)
+    found, known = plausible.in_order(moments, scored._state, scored.most_parents)
+    np.testing.assert_array_equal(among.known, known)
+    np.testing.assert_array_equal(among.found.reshape(6, 6)[known], found.reshape(6, 6)[known])
+
+
 # Scores of families
 
 
@@ -362,13 +302,3 @@ def test_few_candidates_are_the_neighbours_and_parents_of_children(monkeypatch):
             near |= set(np.flatnonzero(edges[:, parent]))
         assert found[y] == sorted(near - {y})
     assert with_relatives(dag[:4, :4]).tolist() == [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]
-
-
-# Graphs
-
-
-@pytest.mark.parametrize("shape", [(3,), (2, 3), (3, 2), (2, 2, 2)])
-def test_what_is_not_square_is_no_graph(shape):
-    for checked in (as_dag, as_undirected, encoded):
-        with pytest.raises(GraphError, match="shape"):
-            checked(np.zeros(shape))

@@ -1,0 +1,111 @@
+"""Eliminations on a few variables: thresholds that move far, margins, lists, reports, checks."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.sparse import csc_array, csr_array
+
+import engine_contract as contract
+import reference
+from kernel_parts import entry
+from rfdag.eliminate import DenseEngine, FisherZ, OracleEngine, eliminate
+from rfdag.eliminate.elimination import replay
+from rfdag.eliminate.engines.sparse import SparseEngine
+from rfdag.eliminate.engines.sparse_oracle import SparseOracleEngine
+from rfdag.eliminate.kernels import field_arithmetic, lists
+from rfdag.eliminate.search import choose
+from rfdag.eliminate.sparse_elimination import eliminate_sparse
+from rfdag.evidence.moments import Moments
+from rfdag.graphs import moral_graph
+from rfdag.simulate import random_dag
+
+
+@pytest.mark.parametrize("pairs", ["all", "neighbours", "sparse"])
+@pytest.mark.parametrize("seed", range(4))
+def test_with_few_rows_every_removal_moves_the_threshold_far(pairs, seed):
+    generator = np.random.default_rng([seed, 5])
+    rows = generator.normal(size=(8 + seed, 5)) @ np.triu(generator.normal(size=(5, 5)))
+    partial, threshold = Moments.from_data(rows).partial_correlations(), FisherZ(len(rows), 0.3)
+    dense = None if pairs == "sparse" else DenseEngine(partial, threshold, pairs=pairs)
+    engine = SparseEngine(csr_array(partial), threshold) if dense is None else dense
+    world = reference.Sample(np.cov(rows.T), len(rows), 0.3)
+    contract.check_whole_elimination(engine, world, generator, "all" if pairs == "all" else "neighbours")
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_margin_is_the_least_distance_to_a_threshold_so_far(sparse, seed):
+    generator = np.random.default_rng([seed, 6])
+    rows = generator.normal(size=(10 + seed, 6)) @ np.triu(generator.normal(size=(6, 6)))
+    moments, threshold = Moments.from_data(rows), FisherZ(len(rows), 0.2)
+    partial = moments.partial_correlations()
+    engine = SparseEngine(csr_array(partial), threshold) if sparse else DenseEngine(partial, threshold)
+    least = math.inf
+    while len(engine.remaining) > 1:
+        v = len(engine.remaining)
+        sizes = np.abs(moments.partial_correlations(engine.remaining)[np.triu_indices(v, 1)])
+        least = min(least, np.abs(sizes - threshold(v)).min())
+        found = engine.remove(int(generator.integers(v))).margin
+        if not sparse:
+            assert found == pytest.approx(least, abs=1e-10)
+    # Lists are looked at when they are scored, some of them a step before.
+    assert engine.remove(0).margin == pytest.approx(least, abs=1e-10)
+
+
+def test_the_share_done_rises_to_one():
+    dag = random_dag(6, 0.4, rng=1)
+    for sparse in (False, True):
+        for depth in (1, 2):
+            shares = []
+            if sparse:
+                found = eliminate_sparse(SparseOracleEngine(csr_array(dag)), depth=depth, report=shares.append)
+            else:
+                found = eliminate(OracleEngine(dag), depth=depth, report=shares.append)
+            assert 0 <= min(shares) <= max(shares) <= 1
+            assert np.diff(shares).min(initial=0.0) > -1e-9
+            assert sparse or shares[-1] == 1
+    shares = []
+    again = replay(OracleEngine(dag), found.order, shares.append)
+    np.testing.assert_array_equal(again.dag, found.dag.toarray())
+    assert len(set(shares)) == 6
+    assert shares[0] > 0
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+
+
+def test_a_search_can_be_stopped_before_each_path():
+    asked = []
+    choose(OracleEngine(np.zeros((4, 4))), depth=3, check=lambda: asked.append(1))
+    # Of each set of one or two variables one path is followed.
+    assert len(asked) == 4 + 6
+
+
+def test_what_cancels_is_judged_by_both_diagonals():
+    negligible = entry(lists._negligible)
+    assert negligible(0.9e-3, 4.0, 0.25, 1e-3)
+    assert not negligible(1.1e-3, 4.0, 0.25, 1e-3)
+    assert not negligible(1.1e-3, 0.25, 4.0, 1e-3)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_lists_are_as_long_as_nodes_have_neighbours(seed):
+    dag = random_dag(7, 0.4, rng=seed)
+    children, parents = csr_array(dag), csc_array(dag)
+    lengths, mark = np.zeros(7, np.int64), np.zeros(7, np.int32)
+    for first, last in ((0, 3), (3, 7)):
+        field_arithmetic.list_lengths(
+            children.indices, children.indptr, parents.indices, parents.indptr, first, last, mark, lengths
+        )
+    assert lengths.tolist() == moral_graph(dag).sum(axis=0).tolist()
+
+
+def test_every_seed_draws_ties_of_its_own():
+    drawn = set()
+    for seed in range(60):
+        engine = SparseOracleEngine(csr_array(np.zeros((2, 2))))
+        engine.run("random", generator=np.random.default_rng(seed))
+        drawn.add(int(engine._state.random[0]))
+    assert len(drawn) == 60
