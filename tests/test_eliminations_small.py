@@ -13,6 +13,7 @@ import reference
 from kernel_parts import entry
 from rfdag.eliminate import DenseEngine, FisherZ, OracleEngine, eliminate
 from rfdag.eliminate.elimination import replay
+from rfdag.eliminate.engines import sparse as sparse_engine
 from rfdag.eliminate.engines.sparse import SparseEngine
 from rfdag.eliminate.engines.sparse_oracle import SparseOracleEngine
 from rfdag.eliminate.kernels import field_arithmetic, lists
@@ -109,3 +110,23 @@ def test_every_seed_draws_ties_of_its_own():
         engine.run("random", generator=np.random.default_rng(seed))
         drawn.add(int(engine._state.random[0]))
     assert len(drawn) == 60
+
+
+def test_work_in_pieces_covers_all_variables(monkeypatch):
+    monkeypatch.setattr(sparse_engine, "AT_ONCE", 3)
+    assert list(sparse_engine.pieces(7)) == [(0, 3), (3, 6), (6, 7)]
+    assert list(sparse_engine.pieces(3)) == [(0, 3)]
+
+
+def test_what_happened_is_kept_when_a_sparse_oracle_draws_anew():
+    dag = csr_array(random_dag(8, 0.3, rng=3))
+    engine, plain = SparseOracleEngine(dag), SparseOracleEngine(dag)
+    for variable in (2, 4, 0):
+        position = engine.remaining.tolist().index(variable)
+        if variable == 4:
+            engine._state.diagonal[4] = 0
+        one, other = engine.remove(position), plain.remove(position)
+        assert one.parents.tolist() == other.parents.tolist()
+    assert engine._seed != plain._seed
+    np.testing.assert_array_equal(engine._state.record, plain._state.record)
+    np.testing.assert_array_equal(engine.adjacency(), plain.adjacency())

@@ -24,6 +24,7 @@ from rfdag.orders.family_scores import CountScore, family_score
 from rfdag.orders.kernels import branching as sets
 from rfdag.orders.kernels import counts, exact, fits
 from rfdag.orders.limits import most_parents
+from rfdag.orders.reversals import Reversing
 from rfdag.orders.scores import ScoredOrder
 
 N = 50
@@ -262,6 +263,20 @@ def test_what_is_plausible_is_so_along_lists_and_along_the_order(seed):
     found, known = plausible.in_order(moments, scored._state, scored.most_parents)
     np.testing.assert_array_equal(among.known, known)
     np.testing.assert_array_equal(among.found.reshape(6, 6)[known], found.reshape(6, 6)[known])
+
+
+def test_reversals_obey_what_is_known():
+    """2 must follow 0: in 0 → 1 → 2 the second edge may be reversed, in 0 → 1 ← 2 the first would bring 2 before 0."""
+    dag = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], np.int8)
+    moments = SharedMoments(np.array([[1.0, 0.6, 0.36], [0.6, 1.0, 0.6], [0.36, 0.6, 1.0]]), N)
+    free = Reversing(dag, moments, 2.0).reverse(1, 2)
+    known = Knowledge(tiers=[[0], [2]]).constraints(range(3))
+    obeying = Reversing(dag, moments, 2.0, known).reverse(1, 2)
+    assert obeying.dag.tolist() == free.dag.tolist()
+    assert obeying.cost == pytest.approx(free.cost)
+    collider = np.array([[0, 1, 0], [0, 0, 0], [0, 1, 0]], np.int8)
+    assert Reversing(collider, moments, 2.0).reverse(0, 1) is not None
+    assert Reversing(collider, moments, 2.0, known).reverse(0, 1) is None
 
 
 # Scores of families
