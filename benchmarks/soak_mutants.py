@@ -251,21 +251,27 @@ def ask(
     known = {entry["name"]: entry for entry in journal}
     kills: Counter[tuple[str, str]] = Counter()
     counts: Counter[str] = Counter()
-    versions = {test: digest(f"{test} {digest(Path(items[test].path).read_bytes())}".encode()) for test in reaches}
+    versions = {test: digest(f"{test} {digest(Path(items[test].path).read_bytes())}".encode())[:8] for test in reaches}
     for number, mutant in enumerate(mutants):
         report(number / len(mutants))
         reaching = [test for test, reach in reaches.items() if reach.meets(mutant)]
         version = digest("".join([*sorted(versions[test] for test in reaching), str(budget)]).encode())
         entry = known.get(mutant.name)
         if entry is None or (entry["verdict"] not in NOTICED and entry["version"] != version):
-            reaching.sort(key=lambda test: (-kills[mutant.module, test], reaches[test].seconds))
             begun = time.monotonic()
-            verdict, by = judged(mutant, [(items[test], reaches[test].seconds) for test in reaching], budget)
+            survived = set(entry["survived"]) if entry else set()
+            waiting = [test for test in reaching if versions[test] not in survived]
+            waiting.sort(key=lambda test: (-kills[mutant.module, test], reaches[test].seconds))
+            verdict, asked = judged(mutant, [(items[test], reaches[test].seconds) for test in waiting], budget)
+            if not reaching:
+                verdict = "not reached"
+            noticed = verdict in NOTICED
             entry = {
                 "name": mutant.name,
                 "verdict": verdict,
-                "by": by,
+                "by": asked[-1] if noticed else "",
                 "version": version,
+                "survived": [] if noticed else sorted(survived.union(versions[test] for test in asked)),
                 "seconds": round(time.monotonic() - begun, 2),
             }
             journal.write(entry)
@@ -275,33 +281,30 @@ def ask(
             print(number + 1, dict(counts), flush=True)
 
 
-def judged(mutant: Mutant, tests: Sequence[tuple[Any, float]], budget: float) -> tuple[str, str]:
-    """Return what became of a mutant, and the test that noticed it."""
-    if not tests:
-        return "not reached", ""
+def judged(mutant: Mutant, tests: Sequence[tuple[Any, float]], budget: float) -> tuple[str, list[str]]:
+    """Return what became of a mutant, and the tests that were asked; the last of them is the one that noticed it."""
     module = sys.modules[mutant.module]
     function_of(module, mutant.function)
 
-    def all_tests() -> Iterator[dict[str, Any]]:
+    def all_tests() -> Iterator[str]:
         mutate(mutant, module)
         spent = 0.0
         for item, seconds in tests:
-            signal.setitimer(signal.ITIMER_PROF, PATIENCE * (seconds + 0.5))
-            yield {"asked": item.nodeid}
-            if not run(item):
-                yield {"killed": item.nodeid}
-                return
-            spent += seconds
             if spent > budget:
                 break
-        yield {"survived": True}
+            signal.setitimer(signal.ITIMER_PROF, PATIENCE * (seconds + 0.5))
+            yield item.nodeid
+            if not run(item):
+                yield "killed"
+                return
+            spent += seconds
+        yield "survived"
 
-    said = list(lines_from_fork(all_tests, PATIENCE * (LONGEST + 0.5)))
-    last = said[-1] if said else {}
-    if "survived" in last:
-        return "survived", ""
+    *asked, last = lines_from_fork(all_tests, PATIENCE * (LONGEST + 0.5))
+    if last in ("killed", "survived"):
+        return last, asked
     # A test that neither passed nor failed was ended: it took too long, or too much memory.
-    return ("killed", last["killed"]) if "killed" in last else ("too long", last.get("asked", ""))
+    return "too long", [*asked, last]
 
 
 def in_fork(work: Callable[[], Any], seconds: float) -> Any:
