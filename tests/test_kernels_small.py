@@ -90,15 +90,28 @@ def test_supersets_are_at_most_their_subsets():
         assert spread[mask] == min(scores[part] for part in range(16) if part & ~mask == 0)
 
 
+def families_listed(gram, price, limit, required, bits, most_steps, masks, scores, at_once=5):
+    """Return how many families are listed, −1 if they are too many, and the steps taken, a few in a call."""
+    m = len(gram) - 1
+    matrices, known, lowest = np.empty((2, m + 1, m + 1, m + 1)), np.zeros((6, m + 1), np.int64), np.full(m + 1, np.inf)
+    matrices[0, 0], matrices[1, 0], known[sets.NEWEST] = gram, np.linalg.inv(gram), -1
+    at = np.zeros(3, np.int64)
+    if not required:
+        masks[0], scores[0], lowest[0], at[sets.COUNT] = 0, 0.0, 0.0, 1
+    room = matrices, known, lowest, np.empty_like(masks), masks, scores
+    task = float(N), price, limit, required, bits, float(most_steps), at
+    while sets.list_families(*task, at[sets.STEPS] + at_once, *room):
+        assert at[sets.COUNT] >= 0
+    return int(at[sets.COUNT]), int(at[sets.STEPS])
+
+
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(("m", "limit", "required"), [(4, 4, 0), (4, 2, 0), (4, 4, 1), (4, 3, 2), (6, 6, 0), (6, 4, 2)])
 def test_families_listed_are_those_better_than_their_subsets(m, limit, required, seed):
     gram, price = correlations(m + 1, seed), (1.0, 4.0)[seed % 2]
     bits = 1 << np.array([3, 0, 4, 1, 6, 2])[:m]
     masks, scores = np.zeros(1 << m, np.int64), np.zeros(1 << m)
-    count, steps = sets.list_families(
-        gram, np.linalg.inv(gram), float(N), price, limit, required, bits, 1e9, masks, scores
-    )
+    count, steps = families_listed(gram, price, limit, required, bits, 1e9, masks, scores)
     best = {}
     for members in subsets(range(m)):
         if set(range(required)) <= set(members) and len(members) <= limit:
@@ -110,11 +123,11 @@ def test_families_listed_are_those_better_than_their_subsets(m, limit, required,
     assert len(set(masks[:count].tolist())) == count
     assert steps > 0
     # Without steps or room for all of them, there are none.
-    arguments = gram, np.linalg.inv(gram), float(N), price, limit, required, bits
-    assert sets.list_families(*arguments, steps / 2, masks, scores)[0] == -1
-    assert sets.list_families(*arguments, 1e9, masks[:count], scores[:count]) == (count, steps)
+    arguments = gram, price, limit, required, bits
+    assert families_listed(*arguments, steps / 2, masks, scores)[0] == -1
+    assert families_listed(*arguments, 1e9, masks[:count], scores[:count]) == (count, steps)
     if count > 1:
-        assert sets.list_families(*arguments, 1e9, masks[: count - 1], scores[: count - 1])[0] == -1
+        assert families_listed(*arguments, 1e9, masks[: count - 1], scores[: count - 1])[0] == -1
 
 
 def families_of(task):
