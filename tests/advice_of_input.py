@@ -121,7 +121,15 @@ OF_INPUT = [
         lambda *data, **options: rfdag.learn(*data, **options).model().log_likelihood(ROWS),
     ),
     Case("result/remarks.py", "edges could point either way", ROWS, {}, ({"knowledge": knows(["ab", "bc", "cd"])},)),
-    Case("simulate/dags.py", "neighbours, not", 3, {"degree": 7}, ({"degree": 2},), random_dag),
+    Case(
+        "simulate/dags.py",
+        "or pass sparse=True",
+        None,
+        {"p": 400_000, "degree": 2},
+        ({"sparse": True}, {"p": 40}),
+        lambda _, **options: random_dag(**options),
+        also=("simulate/dags.py:random_dag",),
+    ),
     # Levels and thresholds
     Case("eliminate/thresholds.py", "is the level of a test and lies", 80, {"alpha": 2}, ({"alpha": 0.001},), FisherZ),
     Case("eliminate/thresholds.py", "which judges by BIC", FEW, {"method": "rfd"}, ({"method": "soft"},)),
@@ -289,7 +297,7 @@ OF_INPUT = [
     ),
     # Matrices and sparse arrays
     Case(
-        "evidence/matrices.py",
+        "evidence/rounding.py",
         "is ill-conditioned",
         pd.DataFrame(DENSE.precision(), columns=FORTY),
         {"input": "precision"},

@@ -121,7 +121,7 @@ def test_options_reach_the_library(tmp_path):
         (["learn"], 2, "Missing argument"),
         (["learn", "{data}", "--out", "{data}"], 1, "could not be written"),
         (["compare", "{data}", "{data}"], 1, "source,target"),
-        (["simulate", "somewhere", "--density", "3"], 2, "--density is a probability"),
+        (["simulate", "somewhere", "--density", "3"], 2, "--density is a number between 0 and 1, not 3"),
         (["simulate", "somewhere", "--density", "0.1", "--degree", "2"], 2, "either --density"),
         (["dance"], 2, "No such command"),
     ],

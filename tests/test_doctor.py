@@ -25,7 +25,7 @@ from rfdag.runtime import compilation
 from rfdag.simulate import linear_sem, random_dag, sample
 
 PROGRAM = [sys.executable, "-c", "from rfdag.cli import main; main()", "doctor"]
-FOR_DEVELOPERS = {"dev", "docs", "test"}
+FOR_DEVELOPERS = {"dev", "docs", "fuzz", "release", "test"}
 
 
 def call(*words, cwd, path=None):

@@ -85,7 +85,9 @@ class LinearModel(ShownInNotebooks):
             means = spsolve((eye_array(p, format="csc") - self.sem.weights).T.tocsc(), self.intercepts)
         else:
             means = np.linalg.solve((np.eye(p) - self.sem.weights).T, self.intercepts)
-        return np.asarray(means, np.float64)
+        # What depends on nothing has its intercept as mean to the last digit: the value that it was set to, for one.
+        without = np.asarray((self.sem.weights != 0).sum(axis=0)).ravel() == 0
+        return np.where(without, self.intercepts, np.asarray(means, np.float64))
 
     def covariance(self) -> Floats:
         """Return the covariance matrix of the variables."""

@@ -189,7 +189,8 @@ def _choose_targets(
         while not fell:
             found, best = -1, SCREENED * price
             for e in range(1, len(rows)):
-                if looks[e] < best:
+                # Of two environments either may be the one that was changed: the first is, whatever rounding says.
+                if looks[e] < best - LEAST_FALL:
                     found, best = e, looks[e]
             if found < 0:
                 return score, variance, left
