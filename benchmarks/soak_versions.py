@@ -31,8 +31,8 @@ TOOLS = ("pytest", "hypothesis", "pytest-xdist")
 TESTS = {"frozen": ("tests/test_golden.py",), "smoke": SMOKE}
 """What is run: the frozen results alone, or with them a selection from all tests."""
 WHICH = (
-    "The tests are the frozen results alone (frozen), or also a selection of all tests (smoke). The lowest versions "
-    "are those that `pyproject.toml` accepts, the highest those of `constraints.txt`."
+    "The tests are the frozen results alone (frozen), or with them a selection of all tests (smoke). The lowest "
+    "versions are those that `pyproject.toml` accepts, the highest those of `constraints.txt`."
 )
 BOUND = re.compile(r"(?P<name>[\w-]+)(?P<extra>\[[^\]]*\])?>=(?P<version>[\w.]+)")
 

@@ -24,6 +24,7 @@ from rfdag.errors import DataError, GraphError, MatrixError, OptionError
 from rfdag.evidence.gpu import placed
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.sparse import SparseOracle
+from rfdag.graphs.sparse import entries_at
 from rfdag.simulate import block_dag, linear_sem, random_dag, sample, standardise
 from strategies import dags
 
@@ -230,6 +231,13 @@ def test_a_sparse_result_in_all_its_forms(tmp_path):
     assert loaded.causal_order.tolist() == result.causal_order.tolist()
     with pytest.raises(ValueError, match="read-only"):
         result.dag.data[0] = 5
+
+
+def test_entries_are_found_in_rows_that_are_not_sorted():
+    matrix = sparse.csr_array((np.array([3, 2, 1]), np.array([2, 0, 1]), np.array([0, 2, 3, 3])), shape=(3, 3))
+    assert not matrix.has_sorted_indices
+    rows, columns = np.indices((3, 3)).reshape(2, -1)
+    assert entries_at(matrix, rows, columns).tolist() == matrix.toarray().ravel().tolist()
 
 
 def test_no_edges_at_all(tmp_path):

@@ -145,7 +145,7 @@ class DeclaredCommand(TyperCommand):
                 value = value.value
             elif isinstance(value, list):
                 value = tuple(entry for text in value for entry in self.offered[param.name].value(text))
-            elif isinstance(value, str):
+            elif isinstance(value, str) and param.name in self.offered:
                 try:
                     value = self.offered[param.name].value(value)
                 except ValueError as problem:

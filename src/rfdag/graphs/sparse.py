@@ -229,6 +229,8 @@ def entries_at(matrix: Any, rows: NDArray[Any], columns: NDArray[Any]) -> NDArra
     if not issparse(matrix):
         found: NDArray[Any] = matrix[rows, columns]
         return found
+    # Not every SciPy sorts what it makes of rows, columns and entries.
+    matrix = matrix if matrix.has_sorted_indices else matrix.sorted_indices()
     width = matrix.shape[1]
     owners = np.repeat(np.arange(matrix.shape[0], dtype=np.int64), np.diff(matrix.indptr))
     keys, wanted = owners * width + matrix.indices, rows.astype(np.int64) * width + columns
