@@ -33,6 +33,8 @@ sys.path.insert(0, str(ROOT / "tests"))
 import arguments
 import command_lines
 import rfdag
+from hostile import hostile
+from taken import rows
 
 SECONDS = 60
 """What one call may take."""
@@ -145,8 +147,7 @@ def _of_options(kind: Any) -> Try:
     def one(data: Any, tried: Tried, name: str) -> None:
         names = data.draw(st.sets(st.sampled_from(sorted(kind.declared())), min_size=1, max_size=3))
         drawn = {
-            each: data.draw(st.one_of(arguments.admitted(kind.declared()[each]), arguments.hostile()))
-            for each in sorted(names)
+            each: data.draw(st.one_of(arguments.admitted(kind.declared()[each]), hostile())) for each in sorted(names)
         }
         tried.attempt(lambda: arguments.outcome(kind, drawn), f"{name}({_shown(drawn)})")
 
@@ -155,16 +156,15 @@ def _of_options(kind: Any) -> Try:
 
 def _of_learn(data: Any, tried: Tried, name: str) -> None:
     drawn = data.draw(arguments.options())
-    given = {"data": arguments.rows(), "progress": False, "n_jobs": 1} | drawn
+    given = {"data": rows(), "progress": False, "n_jobs": 1} | drawn
     tried.attempt(lambda: arguments.outcome(rfdag.learn, given), f"learn(rows, {_shown(drawn)})")
 
 
 def _of_command(command: str) -> Try:
     def one(data: Any, tried: Tried, name: str) -> None:
         words = data.draw(command_lines.lines(command))
-        tried.attempt(
-            lambda: "refused" if command_lines.run(words) else "returned", f"rfdag {' '.join(map(repr, words))}"
-        )
+        shown = f"rfdag {' '.join(map(repr, words))}"
+        tried.attempt(lambda: "refused" if command_lines.run(words) else "returned", shown)
 
     return one
 

@@ -1,12 +1,13 @@
 """Fuzz everything of rfdag that reads a file or a text: guided by coverage, and by a million mutated CSVs.
 
     pip install "rfdag[fuzz]"
-    python benchmarks/soak_readers.py [--minutes 10] [--csvs 1000000] [--formats CSV,Excel] [--seed 1] [--keep]
+    python benchmarks/soak_readers.py [--minutes 10] [--csvs 1000000] [--formats "CSV;Excel"] [--seed 1] [--keep]
 
-Each reader is fuzzed for so many minutes in a process of its own, whose memory is limited (fuzz_reader.py); the corpora
-grow in build/fuzz/ and serve the next run. CSVs are counted in build/fuzz/csvs.jsonl, where a run that is ended goes
-on. ``--keep`` adds short inputs that end in ways which the kept corpus lacks to tests/corpus/, which quick tests
-replay. Writes benchmarks/results/soak_readers.csv and its section of docs/reliability.md.
+Each reader is fuzzed for so many minutes in a process of its own, whose memory is limited (fuzz_reader.py); the
+corpora grow in build/fuzz/ and serve the next run. CSVs are counted in build/fuzz/csvs.jsonl, where a run that is
+ended goes on; the last result of each format in build/fuzz/formats.jsonl, so that a run may take some of them.
+``--keep`` adds short inputs that end in ways which the kept corpus lacks to tests/corpus/, which quick tests replay.
+Writes benchmarks/results/soak_readers.csv and its section of docs/reliability.md.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from readers import FORMATS, slug
 GROWN = ROOT / "build" / "fuzz"
 """Where corpora and counts are kept from run to run."""
 CORPUS = ROOT / "tests" / "corpus"
+MUTATED = "CSV, mutated at random"
 BATCH = 1000
 """CSVs that are counted together."""
 SHORT = 200
@@ -62,19 +64,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args(arguments)
     names = options.formats.split(";") if options.formats else list(FORMATS)
-    rows = []
+    journal = Journal(GROWN / "formats.jsonl")
+    last = {row["format"]: row for row in journal}
     with Progress() as progress:
         if options.minutes:
             for name in names:
-                rows.append(guided(name, options.minutes, options.seed, progress.stage(name)))
-                print(rows[-1], flush=True)
+                last[name] = guided(name, options.minutes, options.seed, progress.stage(name))
+                journal.write(last[name])
+                print(last[name], flush=True)
                 if options.keep:
                     keep(name)
         if options.csvs:
-            rows.append(csvs(options.csvs, options.seed, progress.stage("mutated CSVs")))
-            print(rows[-1], flush=True)
+            last[MUTATED] = csvs(options.csvs, options.seed, progress.stage(MUTATED))
+            journal.write(last[MUTATED])
+            print(last[MUTATED], flush=True)
+    rows = [last[name] for name in (*FORMATS, MUTATED) if name in last]
     write_tables("soak_readers", rows)
-    about = f"Seed {options.seed}; {options.minutes:g} minutes of one core for each format, but for mutated CSVs."
+    about = f"Seed {options.seed}."
     update_section(ROOT / "docs" / "reliability.md", "readers", f"{markdown(rows)}\n{about}\n\n{provenance()}")
 
 
@@ -108,6 +114,7 @@ def guided(name: str, minutes: float, seed: int, report: Callable[[float], None]
             (folder / f"death-{deaths}.txt").write_text(said[-20_000:], encoding="utf-8")
     return {
         "format": name,
+        "minutes": round(minutes, 1),
         "inputs": counts["inputs"],
         "refused": counts["refused"],
         "read": counts["read"],
@@ -148,7 +155,8 @@ def csvs(count: int, seed: int, report: Callable[[float], None]) -> dict[str, An
     for batch in range(count // BATCH):
         total.update({key: value for key, value in done[batch].items() if key not in ("seed", "batch")})
     return {
-        "format": "CSV, mutated at random",
+        "format": MUTATED,
+        "minutes": round(total["seconds"] / 60, 1),
         "inputs": total["inputs"],
         "refused": total["refused"],
         "read": total["read"],

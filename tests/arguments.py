@@ -1,4 +1,4 @@
-"""Arguments for everything public: values that each parameter takes, and hostile ones.
+"""Calls of everything public, with values that their parameters take and hostile ones.
 
 A call begins with values that are taken; then some of them are replaced. See test_hostile_arguments.py and
 benchmarks/soak_arguments.py.
@@ -6,25 +6,17 @@ benchmarks/soak_arguments.py.
 
 from __future__ import annotations
 
-import datetime
-import decimal
-import fractions
 import inspect
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-import networkx
-import numpy as np
-import pandas
 from hypothesis import strategies as st
-from scipy import sparse
 
 import rfdag
+from hostile import hostile
 from rfdag import datasets, effects, errors, exchange, graphs, metrics, simulate
 from rfdag.bootstrapping.resampling import Sampling
 from rfdag.exchange import NamedGraph
@@ -32,307 +24,13 @@ from rfdag.methods.settings import Running
 from rfdag.options import Declared, Options
 from rfdag.result.mixed_model import MixedModel
 from rfdag.result.model import LinearModel
+from taken import NAMES, TAKEN, boots, models, named_graphs, results, rows
 
-NAMES = ("a", "b", "c d", "é")
-DAG = np.array([[0, 1, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]], np.int8)
 OURS = (errors.DataWarning, errors.NumericalWarning, errors.LongRunWarning, errors.EquivalenceWarning)
 SHORTEST = 20
 """Letters of an error that says something."""
 LONG = {"restarts", "runs", "max_paths", "search_for", "time_limit", "n_jobs"}
 """Options with which more is asked for than a test can wait for: their numbers stay small."""
-
-
-# Values that are taken
-
-
-def rows() -> np.ndarray:
-    """Return rows that follow the DAG."""
-    generator = np.random.default_rng(7)
-    values = generator.normal(size=(40, 4))
-    for node in range(4):
-        values[:, node] += values[:, :node] @ DAG[:node, node]
-    return values.round(6)
-
-
-@cache
-def results() -> tuple[rfdag.Result, ...]:
-    """Return results of every kind: of numbers, categories, environments, a DAG, tests, with knowledge."""
-    values = rows()
-    table = pandas.DataFrame(values, columns=list(NAMES)).assign(kind=["u", "v", "u", "w"] * 10)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return (
-            rfdag.learn(values, names=NAMES),
-            rfdag.learn(values, "rfd", knowledge={"tiers": [[0], [1, 2, 3]]}),
-            rfdag.learn(table),
-            rfdag.learn(np.vstack([values, values + 1]), environments=[0] * 40 + [1] * 40, targets="unknown"),
-            rfdag.learn(DAG, input="dag"),
-            rfdag.learn(sparse.csr_array(DAG), input="dag"),
-            rfdag.learn(values, test="fisher-z", names=NAMES),
-            rfdag.learn(np.corrcoef(values.T), input="correlation", n_samples=40, names=NAMES),
-        )
-
-
-@cache
-def boots() -> tuple[rfdag.Bootstrap, ...]:
-    """Return a bootstrap."""
-    return (rfdag.bootstrap(rows(), 3, names=NAMES, n_jobs=1, progress=False),)
-
-
-@cache
-def models() -> tuple[Any, ...]:
-    """Return the model of each result that has one."""
-    return tuple(results()[at].model() for at in (0, 2, 3))
-
-
-def sem() -> simulate.LinearSEM:
-    """Return a linear model."""
-    return simulate.linear_sem(DAG, rng=1)
-
-
-def _graphs() -> list[Any]:
-    return [DAG, DAG.tolist(), graphs.cpdag(DAG), np.zeros((4, 4)), sparse.csr_array(DAG), np.zeros((1, 1)), DAG > 0]
-
-
-def _named() -> list[Any]:
-    return [NamedGraph(NAMES, DAG), NamedGraph(NAMES, graphs.cpdag(DAG)), NamedGraph((), np.zeros((0, 0)))]
-
-
-def _write(name: str, content: str) -> Path:
-    path = Path(name)
-    path.write_text(content, encoding="utf-8")
-    return path
-
-
-BIF = """network n { }
-variable r { type discrete [ 2 ] { no, yes }; }
-probability ( r ) { table 0.8, 0.2; }"""
-
-TAKEN: dict[str, Callable[[], list[Any]]] = {
-    "graph": _graphs,
-    "exchange.graph": _named,
-    "exchange.from_csv.graph": lambda: ["dag", "cpdag"],
-    "exchange.from_networkx.graph": lambda: [networkx.DiGraph([("a", "b")]), networkx.Graph([(0, 1)])],
-    "exchange.from_pgmpy.graph": lambda: [networkx.DiGraph([("a", "b")])],
-    "exchange.from_causallearn.graph": lambda: [exchange.to_causallearn(_named()[0])],
-    "exchange.from_pcalg.matrix": lambda: [exchange.to_pcalg(_named()[0])],
-    "exchange.from_dowhy.model": lambda: [networkx.DiGraph([("a", "b")])],
-    "exchange.from_lingam.model": lambda: [exchange.to_lingam(_named()[0])],
-    "exchange.NamedGraph.names": lambda: [NAMES],
-    "exchange.NamedGraph.matrix": lambda: [DAG],
-    "NamedGraph.of_edges.names": lambda: [NAMES],
-    "NamedGraph.of_edges.directed": lambda: [[("a", "b")], []],
-    "NamedGraph.of_edges.undirected": lambda: [[("b", "é")], []],
-    "NamedGraph.arranged.names": lambda: [NAMES[::-1]],
-    "exchange.to_lingam.coefficients": lambda: [None, DAG * 0.5],
-    "exchange.to_lingam.order": lambda: [None, [0, 1, 2, 3]],
-    "exchange.names": lambda: [None, list(NAMES)],
-    "text": lambda: ["source,target,directed\na,b,true\n", "dag { a -> b }", '"","a","b"\n"a",0,1\n"b",0,0\n'],
-    "marks": lambda: [exchange.to_endpoints(_named()[0])],
-    "matrix": _graphs,
-    "Moments.matrix": lambda: [np.corrcoef(rows().T), np.eye(4)],
-    "dag": _graphs,
-    "cpdag": _graphs,
-    "effects.possible_parents.dag": lambda: [DAG],
-    "effects.possible_parents.cpdag": lambda: [graphs.cpdag(DAG)],
-    "candidate": _graphs,
-    "first": _graphs,
-    "second": _graphs,
-    "true": _graphs,
-    "found": _graphs,
-    "target_scores.true": lambda: [{"drug": ["a"]}, {}],
-    "target_scores.found": lambda: [{"drug": ["b"], "control": []}],
-    "true_targets": lambda: [[[], [1]], {"drug": [0]}],
-    "metrics.targets": lambda: [None, [[], [2]]],
-    "nodes": lambda: [[0, 1], [3, 1, 0], np.array([2])],
-    "node": lambda: [0, 3],
-    "i": lambda: [0],
-    "j": lambda: [3],
-    "given": lambda: [(), [1], [2, 1]],
-    "order": lambda: [[0, 1, 2, 3], np.array([3, 2, 1, 0])],
-    "targets": lambda: [[[], [1]], [[0, 2]]],
-    "hard": lambda: [True, False],
-    "compare": lambda: ["classes", "graphs"],
-    "strategy": lambda: ["ancestor", "parent", "oset"],
-    "p": lambda: [1, 5],
-    "density": lambda: [None, 0.5, 1.0],
-    "degree": lambda: [None, 1.5, 0],
-    "sparse": lambda: [True, False],
-    "rng": lambda: [None, 3, np.random.default_rng(1), [1, 2]],
-    "m": lambda: [1, 2],
-    "sizes": lambda: [[2, 3], np.array([1])],
-    "K": lambda: [2, 4],
-    "environments": lambda: [3, 0],
-    "size": lambda: [1, 2],
-    "sem": lambda: [sem()],
-    "n": lambda: [2, 10],
-    "n_observational": lambda: [0, 5],
-    "n_per_environment": lambda: [1, 5],
-    "simulate.kind": lambda: ["hard", "soft", "shift"],
-    "shift": lambda: [0.0, 2.0],
-    "factors": lambda: [(0.5, 2.0)],
-    "weights": lambda: [(0.25, 1.0)],
-    "variances": lambda: [1.0, [1.0, 2.0, 3.0, 4.0]],
-    "categorical": lambda: [0.5, [True, False, False, True]],
-    "simulate.mixed.levels": lambda: [(2, 3)],
-    "r2": lambda: [None, 0.5],
-    "values": lambda: [rows()],
-    "Model.values": lambda: [{"a": 1.0}, {}],
-    "Model.amounts": lambda: [{"a": 1.0}, {}],
-    "Model.name": lambda: ["kind"],
-    "Model.given": lambda: [None, {"a": 0.5}],
-    "Model.data": lambda: [rows()],
-    "share": lambda: [0.1, 0.0],
-    "bootstrap.share": lambda: [None, 0.5],
-    "mechanism": lambda: ["random", "completely random"],
-    "discrete_network.path": lambda: [_write("net.bif", BIF)],
-    "raw": lambda: [True, False],
-    "cause": lambda: [0, 1],
-    "outcome": lambda: [2, 3],
-    "Result.cause": lambda: ["a", 0],
-    "Result.outcome": lambda: ["é", 3],
-    "effects.effect.cause": lambda: ["a"],
-    "effects.effect.outcome": lambda: ["é"],
-    "effects.effect_range.cause": lambda: ["a"],
-    "effects.effect_range.outcome": lambda: ["é"],
-    "adjustment": lambda: ["optimal", "parents"],
-    "adjustment_set.method": lambda: ["optimal", "parents"],
-    "level": lambda: [0.95, 0.5],
-    "result": lambda: list(results()),
-    "Result.graph": lambda: ["dag", "cpdag", "icpdag"],
-    "NamedGraph.of.graph": lambda: ["dag", "cpdag"],
-    "limit": lambda: [20, 0],
-    "moments": lambda: [None, True, False],
-    "backend": lambda: ["pandas", "polars", "pyarrow"],
-    "Result.label": lambda: ["0", "1"],
-    "Result.dag": lambda: [DAG],
-    "truth": lambda: [None, DAG],
-    "bootstrap": lambda: [None],
-    "data": lambda: [rows(), rows().tolist(), pandas.DataFrame(rows(), columns=list(NAMES))],
-    "report.data": lambda: [None, rows()],
-    "path": lambda: ["out.json", Path("out.json")],
-    "load.path": lambda: [results()[0].save("kept.json")],
-    "Bootstrap.load.path": lambda: [boots()[0].save("boots.json")],
-    "Knowledge.read.path": lambda: [_write("known.json", '{"tiers": [["a"], ["b"]]}')],
-    "plot.kind": lambda: ["auto", "graph", "matrix", "order"],
-    "threshold": lambda: [0.5, 0.9],
-    "plot.threshold": lambda: [None, 0.5],
-    "names": lambda: [None, list(NAMES)],
-    "Knowledge.names": lambda: [NAMES],
-    "Oracle.names": lambda: [None, NAMES],
-    "n_samples": lambda: [40],
-    "tolerance": lambda: [1e-8],
-    "source": lambda: [{"tiers": [["a"], ["b", "c d"]]}, {"required": [["a", "b"]], "roots": ["a"]}],
-    "tiers": lambda: [(), [["a"], ["b"]]],
-    "forbidden_within": lambda: [()],
-    "required": lambda: [(), [("a", "b")]],
-    "forbidden": lambda: [(), [("b", "a")]],
-    "roots": lambda: [(), ["a"]],
-    "leaves": lambda: [(), ["é"]],
-    "knowledge": lambda: [None, {"tiers": [[0], [1, 2, 3]]}],
-    "learn.method": lambda: [None, "soft", "rfd", "gsp", "sp", "min-degree", rfdag.Soft(beam=2)],
-    "bootstrap.method": lambda: [None, "rfd"],
-    "RFD.method": lambda: [None, "rfd", rfdag.Soft(beam=2)],
-    "description": lambda: [None, rfdag.Description()],
-    "estimation": lambda: [None, rfdag.Estimation()],
-    "time_limit": lambda: [None, 5.0],
-    "search_for": lambda: [None],
-    "n_jobs": lambda: [1, None, 2],
-    "random_state": lambda: [None, 3, np.random.default_rng(1)],
-    "device": lambda: ["cpu"],
-    "progress": lambda: [False],
-    "bootstrap.runs": lambda: [2],
-    "sampling": lambda: ["resample", "subsample"],
-    "corrected": lambda: [True, False],
-    "bootstrap.out": lambda: [None],
-    "X": lambda: [rows(), pandas.DataFrame(rows(), columns=list(NAMES))],
-    "y": lambda: [None],
-    "sample_weight": lambda: [None, np.ones(40)],
-    "fit.environments": lambda: [None, [0] * 20 + [1] * 20],
-    "fit.targets": lambda: [None],
-    "Oracle.kind": lambda: ["dag"],
-    "Oracle.n_samples": lambda: [None],
-    "plot.ax": lambda: [None],
-    "plot.ranks": lambda: [None],
-}
-"""By the name of a parameter, or by that with the end of what stands before it: the longest that fits counts."""
-
-
-# Hostile values
-
-
-def hostile_values() -> list[Any]:
-    """Return values that something is wrong with, for most parameters at least."""
-    values = rows()
-    gaps, infinite = values.copy(), values.copy()
-    gaps[3, 1], infinite[2, 2] = np.nan, np.inf
-    whole = [0, 1, -1, 2, 5, 2**31, 2**63, -(2**63), 10**30]
-    numbers = [0.5, -0.5, 1.5, math.nan, math.inf, -math.inf, 1e308, 5e-324, 1j, np.float32(2), np.int8(-1)]
-    texts = ["", "a", "é", "nan", "\ud800", "\0", "a" * 3000, "../..", "~nobody", "*", "auto", "all", b"", b"\xff"]
-    empty: list[Any] = [None, (), [], {}, set(), frozenset(), [[]], [[[]]], np.zeros(0), np.zeros((0, 0))]
-    nested: list[Any] = [
-        [None], ["a"], ["a", "a"], [1, "a"], [[1, 2], [3]], [[0, "x"], ["y", 0]], [[0, 1], [1, 0]], [[0, 2], [0, 0]],
-        [(0, 1)], [("a", "b")], [("a", "a")], {"a": 1}, {"a": "b"}, {"a": [1]}, {0: [0]}, {"tiers": "a"}, {None: None},
-        {"a": math.nan}, [math.nan], [[math.nan] * 4] * 4, [True, False], [0, 0], [0, 1, 2, 3], [99], [-1], [2**63],
-        ["0"],
-        [[1e308, -1e308]] * 3, range(3), slice(2), {1, 2}, {"a", "b"},
-    ]  # fmt: skip
-    arrays: list[Any] = [
-        np.array(1.0), np.array("a"), np.zeros((3, 0)), np.zeros((0, 3)), np.ones((4, 4)), np.eye(4),
-        np.zeros((2, 2, 2)),
-        np.full((4, 4), np.nan), np.full((4, 4), np.inf), np.full((4, 4), 1e300), np.full((4, 4), 1j), DAG * 2,
-        DAG.T + DAG,
-        DAG.astype(object), DAG.astype(str), np.triu(np.ones((3, 3)), 1), np.array([["a", "b"]] * 2), np.arange(4),
-        np.array([None] * 4), np.array(["2020-01-01"] * 4, "datetime64[D]"), np.zeros(4, [("x", "f8"), ("y", "f8")]),
-        np.ma.masked_array(DAG, DAG == 1), values, values[:1], values[:3], values[:, :1], gaps, infinite, values * 0,
-        values.astype(np.float16), values.astype(object), values.astype(str), values * 1e300, values.astype(complex),
-        np.column_stack([values, values[:, 0]]), values[::-1, ::-1], np.asfortranarray(values), values > 0, -DAG,
-        np.iinfo(np.int64).max * DAG.astype(np.int64), np.array([[2**63 - 1, 0], [0, 2**63 - 1]]),
-    ]  # fmt: skip
-    sparses: list[Any] = [
-        sparse.csr_array(DAG), sparse.coo_array(DAG * 1.5), sparse.csr_array((0, 0)), sparse.csr_array((3, 4)),
-        sparse.csr_array(DAG + DAG.T), sparse.csr_array(np.full((2, 2), np.nan)), sparse.csr_array(DAG * 1j),
-        sparse.eye_array(3),
-    ]  # fmt: skip
-    frames: list[Any] = [
-        pandas.DataFrame(), pandas.DataFrame(values, columns=["a", "a", "b", "c"]),
-        pandas.DataFrame(DAG, columns=list(NAMES)),
-        pandas.DataFrame({"a": ["x", "y"] * 9, "b": range(18)}), pandas.DataFrame({"a": [None] * 9, "b": range(9)}),
-        pandas.Series([1.0, 2.0]), pandas.DataFrame({"a": pandas.date_range("2020", periods=9), "b": range(9)}),
-        pandas.DataFrame({"a": [[1]] * 9, "b": [{}] * 9}), pandas.DataFrame({0: [1.0, 2.0, 4.0], "0": [3.0, 5.0, 1.0]}),
-    ]  # fmt: skip
-    others: list[Any] = [
-        True, False, object(), int, len, lambda *given, **named: None, ..., NotImplemented, ValueError("x"),
-        decimal.Decimal("1.5"), fractions.Fraction(1, 3), datetime.date(2020, 1, 1), Path("nowhere.csv"), Path(),
-        networkx.DiGraph([(0, 1)]), networkx.DiGraph([(0, 1), (1, 0), (1, 1)]), networkx.MultiGraph([(0, 1)]),
-        np.random.RandomState(1), sem(), NamedGraph(("x",), np.zeros((1, 1))), rfdag.Soft(), rfdag.Description(), rfdag,
-        memoryview(b"abcd"), bytearray(b"a"), iter([1, 2]), (number for number in (0, 1)),
-    ]  # fmt: skip
-    return [*whole, *numbers, *texts, *empty, *nested, *arrays, *sparses, *frames, *others]
-
-
-def hostile() -> st.SearchStrategy[Any]:
-    """Values that something is wrong with: those above, and any nesting of small ones."""
-    leaves = st.one_of(
-        st.none(), st.booleans(), st.integers(-3, 9), st.floats(), st.text(max_size=3), st.binary(max_size=2)
-    )
-    nested = st.recursive(
-        leaves,
-        lambda inner: st.one_of(
-            st.lists(inner, max_size=4),
-            st.tuples(inner, inner),
-            st.dictionaries(st.text(max_size=2), inner, max_size=3),
-        ),
-        max_leaves=6,
-    )
-    # Made anew for each draw: iterators end, and nothing may depend on what another call has changed.
-    picked = st.integers(0, len(hostile_values()) - 1).map(lambda at: hostile_values()[at])
-    square = st.integers(1, 4).flatmap(
-        lambda p: st.lists(
-            st.lists(st.sampled_from([0, 1, 2, -1, 0.5, math.nan]), min_size=p, max_size=p), min_size=p, max_size=p
-        )
-    )
-    return st.one_of(picked, picked, square, nested)
 
 
 # Calls
@@ -424,7 +122,7 @@ def calls() -> Iterator[Call]:
         rfdag.Knowledge: lambda: (rfdag.Knowledge.of({"tiers": [["a"], ["b"]]}),),
         LinearModel: lambda: models()[:1],
         MixedModel: lambda: models()[1:2],
-        NamedGraph: lambda: tuple(_named()),
+        NamedGraph: lambda: tuple(named_graphs()),
         rfdag.RFD: lambda: (rfdag.RFD().fit(rows()),),
     }
     for kind, of in holders.items():

@@ -15,8 +15,9 @@ import typer
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from arguments import NAMES, admitted, results, rows, short
+from arguments import admitted, short
 from rfdag.cli import app
+from taken import NAMES, results, rows
 
 BASES: dict[str, list[list[str]]] = {
     "learn": [

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 import arguments
 import command_lines
 import rfdag
+from hostile import hostile
 from rfdag.errors import OptionError
+from taken import rows
 
 CALLS = list(arguments.calls())
 FEW = settings(max_examples=8, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck), database=None)
@@ -43,7 +45,7 @@ def test_a_call_returns_or_is_refused_in_words(call, data):
 @settings(FEW, max_examples=60)
 @given(options=arguments.options())
 def test_options_of_learn_are_taken_or_refused_in_words(options):
-    arguments.outcome(rfdag.learn, {"data": arguments.rows(), "progress": False, "n_jobs": 1} | options)
+    arguments.outcome(rfdag.learn, {"data": rows(), "progress": False, "n_jobs": 1} | options)
 
 
 @pytest.mark.parametrize("kind", arguments.kinds_of_options(), ids=lambda kind: kind.__name__)
@@ -51,9 +53,7 @@ def test_options_of_learn_are_taken_or_refused_in_words(options):
 @given(data=st.data())
 def test_classes_of_options_take_or_refuse_in_words(kind, data):
     names = data.draw(st.sets(st.sampled_from(sorted(kind.declared())), min_size=1, max_size=3))
-    given = {
-        name: data.draw(st.one_of(arguments.admitted(kind.declared()[name]), arguments.hostile())) for name in names
-    }
+    given = {name: data.draw(st.one_of(arguments.admitted(kind.declared()[name]), hostile())) for name in names}
     arguments.outcome(kind, given)
 
 

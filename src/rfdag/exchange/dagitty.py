@@ -65,7 +65,10 @@ def from_dagitty(text: str) -> NamedGraph:
     >>> from_dagitty('dag { "blood pressure" [outcome] ; age -> "blood pressure" <- salt }').directed
     [('age', 'blood pressure'), ('salt', 'blood pressure')]
     """
-    return _Reader(text_of(text)).read()
+    try:
+        return _Reader(text_of(text)).read()
+    except RecursionError:
+        raise FileError("dagitty's text has groups within groups, too deep to be read. Remove some braces.") from None
 
 
 class _Reader:

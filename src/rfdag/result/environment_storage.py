@@ -44,7 +44,10 @@ def decode_interventions(content: dict[str, Any] | None) -> Interventions | None
         )
         for each in content["environments"]
     )
-    return Interventions(**{**content, "environments": environments})
+    found = Interventions(**{**content, "environments": environments})
+    if found.intercepts not in ("common", "environment"):
+        raise ValueError(f"intercepts by {found.intercepts!r}")
+    return found
 
 
 def encode_environments(evidence: EnvironmentMoments | None) -> dict[str, Any] | None:
@@ -64,15 +67,23 @@ def decode_environments(content: dict[str, Any] | None, names: tuple[Hashable, .
     """Return the moments that `encode_environments` described."""
     if content is None:
         return None
-    targets = content["targets"]
+    targets, labels = content["targets"], tuple(content["labels"])
+    count, p = len(labels), len(names)
+
+    def array(name: str, kind: type, *shape: int) -> Any:
+        found = np.array(content[name], kind)
+        if found.shape != shape:
+            raise ValueError(f"{name} of shape {found.shape} for {count} environments of {p} variables")
+        return found
+
     return EnvironmentMoments(
         names,
-        tuple(content["labels"]),
+        labels,
         targets=None if targets is None else tuple(map(tuple, targets)),
-        scatters=np.array(content["scatters"], np.float64),
-        rows=np.array(content["rows"], np.int64),
-        means=np.array(content["means"], np.float64),
-        centre=np.array(content["centre"], np.float64),
-        scale=np.array(content["scale"], np.float64),
-        observational=np.array(content["observational"], bool),
+        scatters=array("scatters", float, count, p, p),
+        rows=array("rows", int, count),
+        means=array("means", float, count, p),
+        centre=array("centre", float, p),
+        scale=array("scale", float, p),
+        observational=array("observational", bool, count),
     )

@@ -30,10 +30,13 @@ def decode_mixed(content: dict[str, Any] | None, names: tuple[Hashable, ...]) ->
     """Return the moments that `encode_mixed` described."""
     if content is None:
         return None
+    covariance = np.array(content["covariance"], np.float64)
+    if not np.isfinite(covariance).all():
+        raise ValueError("a covariance that is no number")
     return MixedMoments(
         Expansion(names, tuple(map(_decode_part, content["parts"]))),
         int(content["rows"]),
-        np.array(content["covariance"], np.float64),
+        covariance,
         np.array(content["column_means"], np.float64),
         one_equation=bool(content["one_equation"]),
         correlated=content["correlated"],

@@ -17,7 +17,9 @@ from rfdag.eliminate.trace import Trace
 from rfdag.errors import DataMessage, FileError, OptionError, listed
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.regressions import Regressions
+from rfdag.graphs.dag import check_order
 from rfdag.graphs.sparse import entries_at
+from rfdag.input.checks import check_duplicates
 from rfdag.input.columns import Column
 from rfdag.input.files import require_memory
 from rfdag.methods.settings import Settings
@@ -152,7 +154,7 @@ def read_as(
         ) from None
     except MemoryError as problem:
         raise FileError(f"{path} needs more memory than is free ({problem}). {TOO_LARGE}") from None
-    except (KeyError, TypeError, IndexError, ValueError, RecursionError) as problem:
+    except (KeyError, TypeError, IndexError, ValueError, ArithmeticError, AttributeError, RecursionError) as problem:
         raise FileError(
             f"{path} is an incomplete result ({type(problem).__name__}: {problem}); save it again."
         ) from None
@@ -178,18 +180,27 @@ def decode(content: dict[str, Any]) -> Result:
         partial = content["partial_correlations"]
         regressions = Regressions(
             at_edges(np.array(content["coefficients"], np.float64)),
-            np.array(content["residual_variances"], np.float64),
+            _vector(content["residual_variances"], len(names)),
             None if partial is None else at_edges(np.array(partial, np.float64)),  # type: ignore[arg-type]
         )
+    dag = at_edges(np.ones(len(rows), np.int8))
+    check_duplicates(names)
+    n_samples = content["n_samples"]
+    if n_samples is not None and (type(n_samples) is not int or n_samples < 1):
+        raise ValueError(f"{n_samples!r} rows")
+    interventions = decode_interventions(content.get("interventions"))
+    by_environment = decode_environments(content.get("by_environment"), names)
+    if by_environment is not None and interventions is None:
+        raise KeyError("interventions")
     return Result(
         names=names,
-        order=tuple(names[at] for at in content["order"]),
-        dag=at_edges(np.ones(len(rows), np.int8)),
+        order=tuple(names[at] for at in _order_of(content["order"], dag)),
+        dag=dag,
         recorded=Trace.empty() if content["trace"] is None else _decode_trace(content["trace"]),
-        moments=_decode_moments(content["moments"], names, content["n_samples"]),
-        n_samples=content["n_samples"],
+        moments=_decode_moments(content["moments"], names, n_samples),
+        n_samples=n_samples,
         score=content["score"],
-        gamma=content["gamma"],
+        gamma=float(content["gamma"]),
         attempts=tuple(Attempt(**attempt) for attempt in content["attempts"]),
         path=tuple(PathPoint(**point) for point in content["path"]),
         settings=Settings.from_dict(content["settings"]),
@@ -200,11 +211,11 @@ def decode(content: dict[str, Any]) -> Result:
         tests={int(size): count for size, count in content.get("tests", {}).items()},
         columns=tuple(_decode_column(column) for column in content.get("columns", ())),
         reading=tuple(content.get("reading", ())),
-        means=None if content["means"] is None else np.array(content["means"], np.float64),
+        means=None if content["means"] is None else _vector(content["means"], len(names)),
         gains=None if content.get("gains") is None else at_edges(np.array(content["gains"], np.float64)),
         mixed=decode_mixed(content.get("mixed"), names),
-        interventions=decode_interventions(content.get("interventions")),
-        by_environment=decode_environments(content.get("by_environment"), names),
+        interventions=interventions,
+        by_environment=by_environment,
         knowledge=None if known is None else from_parts(known),
         estimator=None if used is None else UsedEstimator(**used),
         proof=Proof(**content["proof"]) if content.get("proof") else None,
@@ -220,6 +231,24 @@ def _require_room(content: dict[str, Any], p: int) -> None:
         raise MemoryError(f"{needed / 1e9:.1f} GB for matrices of {p} variables; {free / 1e9:.1f} GB are free")
 
 
+def _vector(values: Any, size: int) -> NDArray[np.float64]:
+    """Return one number for each variable."""
+    found = np.array(values, np.float64)
+    if found.shape != (size,):
+        raise ValueError(f"an array of shape {found.shape} for {size} variables")
+    return found
+
+
+def _order_of(places: Any, dag: Any) -> list[int]:
+    """Return an order of a DAG's nodes; raise unless each is there once, and edges lead forwards."""
+    order = np.array(check_order(places, dag.shape[0]), np.int64)
+    rank = np.argsort(order)
+    sources, targets = dag.nonzero()
+    if (rank[sources] >= rank[targets]).any():
+        raise ValueError("edges that lead backwards in the order")
+    return order.tolist()
+
+
 def _decode_warnings(content: dict[str, Any]) -> tuple[str, ...]:
     """Return the warnings, those about the data as such; files of earlier versions do not tell them apart."""
     about_data = set(content.get("about_data", ()))
@@ -229,6 +258,9 @@ def _decode_warnings(content: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _decode_column(content: dict[str, Any]) -> Column:
+    texts = [content["taken_for"], content["done"], *content["remarks"]]
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"a column that is described by {listed(texts)}")
     parts = {**content, "name": decode_name(content["name"]), "remarks": tuple(content["remarks"])}
     return Column(**parts)
 

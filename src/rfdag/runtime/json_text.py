@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 BYTES_PER_MARK = {"[": 72, "{": 200, ",": 40, '"': 30}
@@ -19,7 +20,7 @@ def parsed(text: str) -> Any:
     json.decoder.JSONDecodeError: It has brackets within brackets, too deep to be read: line 1 column 1 (char 0)
     """
     try:
-        return json.loads(text)
+        return json.loads(text, parse_float=_finite, parse_constant=_finite)
     except json.JSONDecodeError:
         raise
     except RecursionError:
@@ -27,6 +28,14 @@ def parsed(text: str) -> Any:
     except ValueError as other:
         problem = str(other).partition(";")[0]
     raise json.JSONDecodeError(problem, text, 0)
+
+
+def _finite(text: str) -> float:
+    """Return a number; raise for NaN and infinity, which JSON does not have, and numbers too large for a double."""
+    number = float(text)
+    if math.isfinite(number):
+        return number
+    raise ValueError(f"{text} is no finite number")
 
 
 def memory_of(text: str) -> float:
