@@ -143,7 +143,7 @@ class GpuEngine(DenseState):
                 (*size, tau, tau_after, self._degrees, self._peaks, self._edges_i, self._edges_j, tally),
             )  # fmt: skip
         found = self._read(tally)
-        spoilt = -1 if found[SPOILT] == NOTHING_SPOILT else int(found[SPOILT])
+        spoilt = -1 if found[SPOILT] == NOTHING_SPOILT else int(found[SPOILT]) % v
         self._leave(position, spoilt)
         return int(found[REMOVED]), int(found[FILLED])
 

@@ -147,7 +147,8 @@ extern "C" __global__ void marginalise(double* K, int ld, int v, int k, const do
     if (lane == 0) {
         atomicAdd(&degree, found);
         atomicMin(&tally->margin, (uint64)__double_as_longlong(margin));
-        if (invalid) atomicMin(&tally->spoilt, (uint64)i);
+        // Behind the variables that k determines, which `take` has found.
+        if (invalid) atomicMin(&tally->spoilt, (uint64)(v + i));
         if (removed) atomicAdd(&tally->removed, (uint64)removed);
         if (filled) atomicAdd(&tally->filled, (uint64)filled);
     }
