@@ -214,6 +214,7 @@ TAKEN: dict[str, Callable[[], list[Any]]] = {
     "time_limit": lambda: [None, 5.0],
     "search_for": lambda: [None],
     "n_jobs": lambda: [1, None, 2],
+    "bootstrap.n_jobs": lambda: [1],
     "random_state": lambda: [None, 3, np.random.default_rng(1)],
     "device": lambda: ["cpu"],
     "progress": lambda: [False],

@@ -11,7 +11,7 @@ import pytest
 from mutating import mutated, mutated_within
 from readers import FORMATS, slug
 
-TRIALS = 150
+TRIALS = 60
 SHORTEST = 20
 """Letters of an error that says something."""
 CORPUS = Path(__file__).parent / "corpus"
