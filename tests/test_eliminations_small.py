@@ -14,6 +14,7 @@ from kernel_parts import entry
 from rfdag.eliminate import DenseEngine, FisherZ, OracleEngine, eliminate
 from rfdag.eliminate.elimination import replay
 from rfdag.eliminate.engines import sparse as sparse_engine
+from rfdag.eliminate.engines.columns import ColumnsEngine
 from rfdag.eliminate.engines.sparse import SparseEngine
 from rfdag.eliminate.engines.sparse_oracle import SparseOracleEngine
 from rfdag.eliminate.kernels import field_arithmetic, lists
@@ -21,6 +22,7 @@ from rfdag.eliminate.search import choose
 from rfdag.eliminate.sparse_elimination import eliminate_sparse
 from rfdag.evidence.moments import Moments
 from rfdag.graphs import moral_graph
+from rfdag.precision.lasso import LassoColumns
 from rfdag.simulate import random_dag
 
 
@@ -130,3 +132,25 @@ def test_what_happened_is_kept_when_a_sparse_oracle_draws_anew():
     assert engine._seed != plain._seed
     np.testing.assert_array_equal(engine._state.record, plain._state.record)
     np.testing.assert_array_equal(engine.adjacency(), plain.adjacency())
+
+
+def test_columns_of_variables_that_are_gone_are_neither_solved_nor_kept():
+    rows = np.random.default_rng(3).normal(size=(15, 7)) @ np.triu(np.ones((7, 7)))
+    moments = Moments.from_data(rows)
+    solver = LassoColumns(moments.correlation, moments.factor, 0.1)
+    asked = []
+
+    class Asked:
+        def solve(self, j, others, known):
+            asked.append(j)
+            return solver.solve(j, others, known)
+
+    columns = [solver.solve(j, np.delete(np.arange(7), j)) for j in range(7)]
+    engine = ColumnsEngine(Asked(), columns)
+    for gone in (3, 5, 0, 6):
+        engine.removals()
+        engine.remove(engine.remaining.tolist().index(gone))
+        asked.clear()
+        engine.removals()
+        assert set(asked) <= set(engine.remaining.tolist())
+        assert not engine._after[gone]

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from scipy.special import gammaln
 
 import mixed_reference as slow
@@ -17,17 +18,20 @@ from rfdag.evidence.mixing import mixed_moments
 from rfdag.input.table import Table
 from rfdag.knowledge import Knowledge
 from rfdag.orders import branching, environment_tuning, plausible, tuning
+from rfdag.orders.candidates import Candidates
 from rfdag.orders.environment_scores import with_relatives
 from rfdag.orders.exact import Problem, best_dag
+from rfdag.orders.families import Families
 from rfdag.orders.family_fits import scores_of
 from rfdag.orders.family_scores import CountScore, family_score
 from rfdag.orders.kernels import branching as sets
-from rfdag.orders.kernels import counts, exact, fits
+from rfdag.orders.kernels import counts, exact, fits, moves
 from rfdag.orders.limits import most_parents
 from rfdag.orders.reversals import Reversing
 from rfdag.orders.scores import ScoredOrder
 
 N = 50
+candidates_within = entry(moves._candidates_within)
 
 
 def correlations(p, seed):
@@ -233,19 +237,35 @@ def scored(task, solution):
 def test_a_move_marks_the_variables_that_it_may_matter_to(seed):
     generator = np.random.default_rng(seed)
     scored = ScoredOrder(SharedMoments(correlations(6, seed), N), generator.permutation(6), 0.5)
-    before = [set(scored.parents_of(y).tolist()) for y in range(6)]
-    scored._state.places[fits.STALE] = 0
-    at, to = generator.permutation(6)[:2]
-    scored.move(int(at), int(to), force=True)
-    expected = set()
-    left = scored._state.left.reshape(2, 6, 6)
-    for y in range(6):
-        now = set(scored.parents_of(y).tolist())
-        if now != before[y]:
-            z2 = N * left[1, y] ** 2
-            expected |= before[y] | now | {y}
-            expected |= {x for x in range(6) if z2[x] > tuning.NOTICEABLE_Z2 * left[0, y, y] * left[0, y, x]}
-    assert set(scored.stale.tolist()) == expected
+    for _ in range(10):
+        before = [set(scored.parents_of(y).tolist()) for y in range(6)]
+        scored._state.places[fits.STALE] = 0
+        at, to = generator.permutation(6)[:2]
+        scored.move(int(at), int(to), force=True)
+        expected = set()
+        left = scored._state.left.reshape(2, 6, 6)
+        for y in range(6):
+            now = set(scored.parents_of(y).tolist())
+            if now != before[y]:
+                z2 = N * left[1, y] ** 2
+                expected |= before[y] | now | {y}
+                expected |= {x for x in range(6) if z2[x] > tuning.NOTICEABLE_Z2 * left[0, y, y] * left[0, y, x]}
+        assert set(scored.stale.tolist()) == expected
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_candidates_on_the_way_come_by_their_place(seed):
+    generator = np.random.default_rng(seed)
+    pairs = np.ones((12, 12), bool)
+    pairs[0, 5] = pairs[5, 0] = False
+    candidates = Candidates.among(csr_array(pairs))
+    order = generator.permutation(12)
+    scored = ScoredOrder(SharedMoments(correlations(12, seed), N), order, candidates=candidates)
+    way = np.full(12, -1, np.int64)
+    found = candidates_within(scored._state, 0, 2, 11, way)
+    on_the_way = [x for x in order[2:11] if x not in (0, 5)]
+    place = [x for x in candidates.of(0)[way[:found]] if x != 0]
+    assert place == on_the_way
 
 
 def test_parents_that_matter_together_are_kept_and_found_by_renewing():
@@ -330,3 +350,16 @@ def test_few_candidates_are_the_neighbours_and_parents_of_children(monkeypatch):
             near |= set(np.flatnonzero(edges[:, parent]))
         assert found[y] == sorted(near - {y})
     assert with_relatives(dag[:4, :4]).tolist() == [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]
+
+
+def test_a_family_is_tested_once():
+    asked = []
+
+    class Asked:
+        def dependent(self, node, others):
+            asked.append((node, others.tolist()))
+            return others < 1
+
+    families = Families(Asked())
+    assert [families.needed(2, 0b11), families.needed(2, 0b11), families.needed(2, 0b10)] == [0b01, 0b01, 0]
+    assert asked == [(2, [0, 1]), (2, [1])]
