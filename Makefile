@@ -41,7 +41,7 @@ bench: $(TOOLS)  ## run the benchmarks; writes docs/benchmarks.md
 	$(BIN)/python benchmarks/figures.py
 
 clean:  ## remove what the other targets created
-	rm -rf $(VENV) demo-results site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo-results site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .grimp_cache .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +
 
 $(INSTALLED): pyproject.toml constraints.txt
