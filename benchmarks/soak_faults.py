@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -92,10 +92,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     with Progress() as progress, tempfile.TemporaryDirectory() as folder:
         prepare(Path(folder))
-        for part in options.parts.split(","):
-            rows = PARTS[part](Path(folder), options, progress.stage(part))
-            write_tables(f"soak_faults_{part}", rows)
-            print(markdown(rows), flush=True)
+        for part in filter(None, options.parts.split(",")):
+            rows: list[Row] = []
+            for row in PARTS[part](Path(folder), options, progress.stage(part)):
+                rows.append(row)
+                write_tables(f"soak_faults_{part}", rows)
+                print(*row.values(), sep=" | ", flush=True)
     # Parts that were not run now stay as they were.
     tables = {part: known_rows(f"soak_faults_{part}") for part in PARTS}
     body = "\n".join(f"{TITLES[part]}\n\n{markdown(rows)}" for part, rows in tables.items() if rows)
@@ -136,9 +138,8 @@ def shell(words: str, folder: Path, out: Path | str = ".", seed: int = 1, enviro
 # Places to write to
 
 
-def in_places(folder: Path, options: Any, report: Callable[[float], None]) -> list[Row]:
+def in_places(folder: Path, options: Any, report: Callable[[float], None]) -> Iterator[Row]:
     """Let everything that writes do so where there is too little room, or where it may not."""
-    rows = []
     for number, (name, words) in enumerate(WRITERS.items()):
         report(number / len(WRITERS))
         row: Row = {"what writes": name}
@@ -148,8 +149,7 @@ def in_places(folder: Path, options: Any, report: Callable[[float], None]) -> li
         row["no room for another file"] = written(words, folder, None, files=0)
         row["read-only"] = written(words, folder, None, writable=False)
         row["below a file"] = below_a_file(words, folder)
-        rows.append(row)
-    return rows
+        yield row
 
 
 def written(words: str, folder: Path, room: int | None, *, writable: bool = True, files: int | None = None) -> str:
@@ -212,17 +212,23 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in found}
 
 
-def verdict(done: Any, before: Mapping[str, bytes], after: Mapping[str, bytes], place: str = "") -> str:
-    """Return how a command ended: "done", "error", or in capitals what it should not have done."""
+def verdict(
+    done: Any, before: Mapping[str, bytes], after: Mapping[str, bytes], place: str = "", *, printing: bool = False
+) -> str:
+    """Return how a command ended: "done", "error", or in capitals what it should not have done.
+
+    Where it is ``printing`` that may fail, its files may have been written before.
+    """
     complaint = done.stderr
     if "Traceback" in complaint or "Exception ignored" in complaint:
         return f"TRACEBACK: {complaint.splitlines()[-1]}"
     if done.returncode not in (0, 1):
         return f"EXIT STATUS {done.returncode}: {complaint.strip()[:200]}"
-    lost = [name for name, content in before.items() if not kept(name, content, after, done.returncode)]
+    status = 0 if printing else done.returncode
+    lost = [name for name, content in before.items() if not kept(name, content, after, status)]
     if lost:
         return f"LOST: {', '.join(lost)}"
-    fresh = [name for name in after if name not in before and (done.returncode or not is_whole(name, after[name]))]
+    fresh = [name for name in after if name not in before and (status or not is_whole(name, after[name]))]
     fresh = [name for name in fresh if not name.endswith(".jsonl")]
     if fresh:
         return f"LEFT BEHIND: {', '.join(fresh)}"
@@ -244,9 +250,9 @@ def kept(name: str, content: bytes, after: Mapping[str, bytes], status: int) -> 
 # Streams, and what lies around a process
 
 
-def with_streams(folder: Path, options: Any, report: Callable[[float], None]) -> list[Row]:
+def with_streams(folder: Path, options: Any, report: Callable[[float], None]) -> Iterator[Row]:
     """Let commands run whose streams are closed, full, or left by their reader."""
-    rows, every = [], {**WRITERS, **PRINTERS}
+    every = {name: words for name, words in WRITERS.items() if not words.startswith("python")} | PRINTERS
     for number, (name, words) in enumerate(every.items()):
         report(number / len(every))
         row: Row = {"command": name}
@@ -259,16 +265,14 @@ def with_streams(folder: Path, options: Any, report: Callable[[float], None]) ->
             else:
                 shutil.copytree(older, out)
             before = contents(out)
-            done = shell(f"{words} {where}" if not words.startswith("python") else words, folder, out)
-            row[title] = verdict(done, before, contents(out))
-        rows.append(row)
-    return rows
+            done = shell(f"{words} {where}", folder, out)
+            row[title] = verdict(done, before, contents(out), printing=True)
+        yield row
 
 
-def in_surroundings(folder: Path, options: Any, report: Callable[[float], None]) -> list[Row]:
+def in_surroundings(folder: Path, options: Any, report: Callable[[float], None]) -> Iterator[Row]:
     """Let commands run without a home, or a place for temporary files and compiled kernels."""
     every = {**WRITERS, **PRINTERS}
-    rows = []
     with mounted(folder / "frozen") as frozen, sealed(folder / "source"):
         subprocess.run(["mount", "-o", "remount,ro", str(frozen)], check=True)
         source = str(folder / "source")
@@ -287,8 +291,7 @@ def in_surroundings(folder: Path, options: Any, report: Callable[[float], None])
                 shutil.rmtree(out, ignore_errors=True)
                 out.mkdir()
                 row[title] = verdict(shell(words, folder, out, environment=environment), {}, contents(out))
-            rows.append({"no place for kernels": "", **row} if number else row)
-    return rows
+            yield {**row, "no place for kernels": ""} if number else row
 
 
 @contextmanager
@@ -308,7 +311,7 @@ def sealed(place: Path) -> Iterator[None]:
 # Memory
 
 
-def with_little_memory(folder: Path, options: Any, report: Callable[[float], None]) -> list[Row]:
+def with_little_memory(folder: Path, options: Any, report: Callable[[float], None]) -> Iterator[Row]:
     """Let commands run under limits of the memory that a process may address."""
     generator = np.random.default_rng([options.seed, 43])
     names = [f"v{at}" for at in range(100)]
@@ -322,7 +325,6 @@ def with_little_memory(folder: Path, options: Any, report: Callable[[float], Non
         "`learn` on 1200 columns": "rfdag learn wide.npy --method rfd --out {out} --jobs 1",
         "`bootstrap` of 100 columns": "rfdag bootstrap large.parquet --runs 2 --jobs 1 --beam 1 --out {out}",
     }
-    rows = []
     for number, (name, words) in enumerate(cases.items()):
         row: Row = {"command": name}
         for at, limit in enumerate(MEMORY):
@@ -333,11 +335,10 @@ def with_little_memory(folder: Path, options: Any, report: Callable[[float], Non
             done = shell(f"ulimit -v {limit * 1024}; {words_here}", folder)
             left = contents(out) if out.exists() else {}
             row[f"{limit} MB"] = verdict(done, {}, left)
-        rows.append(row)
-    return rows
+        yield row
 
 
-PARTS: dict[str, Callable[[Path, Any, Callable[[float], None]], list[Row]]] = {
+PARTS: dict[str, Callable[[Path, Any, Callable[[float], None]], Iterable[Row]]] = {
     "places": in_places,
     "streams": with_streams,
     "surroundings": in_surroundings,
