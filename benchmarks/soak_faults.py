@@ -74,8 +74,8 @@ STREAMS = {
     "output closed": ">&-",
     "errors closed": "2>&-",
     "both closed": ">&- 2>&-",
-    "`| head -c 1`": "| head -c 1",
-    "`2>&1 | true`": "2>&1 | true",
+    "read by `head -c 1`": "| head -c 1",
+    "both read by `true`": "2>&1 | true",
 }
 """What becomes of the standard streams."""
 
