@@ -71,7 +71,7 @@ def decode_environments(content: dict[str, Any] | None, names: tuple[Hashable, .
     count, p = len(labels), len(names)
 
     def array(name: str, kind: type, *shape: int) -> Any:
-        found = np.array(content[name], kind)
+        found: Any = np.array(content[name], kind)
         if found.shape != shape:
             raise ValueError(f"{name} of shape {found.shape} for {count} environments of {p} variables")
         return found
