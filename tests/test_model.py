@@ -172,7 +172,7 @@ def test_what_a_model_cannot_do(model, rows):
         model.do({"snow": 1.0})
     with pytest.raises(OptionError, match="'rain' was given nan"):
         model.do({"rain": np.nan})
-    with pytest.raises(OptionError, match="at least 1, not 0"):
+    with pytest.raises(OptionError, match="n is a whole number of at least 1"):
         model.sample(0)
     with pytest.raises(DataError, match="lack the columns 'slippery'"):
         model.log_likelihood(pd.DataFrame(rows[:, :3], columns=NAMES[:3]))
