@@ -156,7 +156,10 @@ def _refuse_two_readings(path: Path, found: Dialect, rows: list[list[str]], form
     other = Spelling(".", ",", missing)
     if _share_of_numbers(rows, other) < _share_of_numbers(rows, found.spelling):
         return
-    example = next(cell for row in rows[1:] or rows for cell in row if "," in cell and other.is_number(cell))
+    both = (cell for row in rows[1:] or rows for cell in row if "," in cell and other.is_number(cell))
+    example = next(filter(found.spelling.is_number, both), None)
+    if example is None:
+        return
     raise DataError(
         f"{path} has numbers such as {example.strip()!r}, which may be {found.spelling.number(example):g} or "
         f"{other.number(example):g}. Pass {keyword('decimal', ',')} for the one, {keyword('thousands', ',')} for the "
