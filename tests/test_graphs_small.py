@@ -51,3 +51,7 @@ def test_every_pair_is_compared(seed, sparse):
             arrow = ("", "target", "source", "none")[given or wanted]
             expected.append((a, b, verdict, wanted, given, arrow))
     assert list(zip(*(each.tolist() for each in got), got.arrow.tolist(), strict=True)) == expected
+
+
+def test_an_undirected_graph_has_no_loops():
+    assert as_undirected(np.ones((3, 3))).tolist() == (~np.eye(3, dtype=bool)).tolist()

@@ -23,7 +23,7 @@ from rfdag.orders.environment_scores import with_relatives
 from rfdag.orders.exact import Problem, best_dag
 from rfdag.orders.families import Families
 from rfdag.orders.family_fits import scores_of
-from rfdag.orders.family_scores import CountScore, family_score
+from rfdag.orders.family_scores import BlockScore, CountScore, family_score
 from rfdag.orders.kernels import branching as sets
 from rfdag.orders.kernels import counts, exact, fits, moves
 from rfdag.orders.limits import most_parents
@@ -253,6 +253,16 @@ def test_a_move_marks_the_variables_that_it_may_matter_to(seed):
         assert set(scored.stale.tolist()) == expected
 
 
+def test_variables_that_move_are_counted():
+    """0 → 2 ← 1 in an order that has the collider first, where every edge is needed."""
+    gram = np.array([[1.0, 0.0, 0.6], [0.0, 1.0, 0.6], [0.6, 0.6, 1.0]])
+    scored = ScoredOrder(SharedMoments(gram, N), np.array([2, 0, 1]))
+    before = scored.total
+    moved = scored.reinsert_stale(np.array([2]))
+    assert (moved, scored.order.tolist()) == (1, [0, 1, 2])
+    assert scored.total < before
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_candidates_on_the_way_come_by_their_place(seed):
     generator = np.random.default_rng(seed)
@@ -285,6 +295,9 @@ def test_parents_that_matter_together_are_kept_and_found_by_renewing():
     assert (grown.stale.tolist(), grown.settled) == ([2], False)
     assert grown.total == pytest.approx(given.total)
     assert grown.renew() == 0
+    # Nothing is stale, so that nothing moves.
+    grown._state.places[fits.STALE] = 0
+    assert grown.reinsert_stale(np.arange(3)) == 0
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -327,6 +340,16 @@ def test_what_a_parent_costs_beside_the_penalty():
     counted = [CountScore(codes, np.full(3, 2), np.ones(40, np.int32), gamma=gamma) for gamma in (0.0, 0.5)]
     assert scores_of(counted[1], family) - scores_of(counted[0], family) == pytest.approx(2 * math.log(3))
     assert [score.most_parents for score in counted] == [2, 2]
+    # Added as a candidate, a parent costs as much.
+    numbers = np.array([2]), np.array([[0, 0]]), np.array([1]), np.array([[1], [0], [1]])
+    own, added = dear.scan(*numbers)
+    assert added[0, 0] == pytest.approx(scores_of(dear, family)[0])
+    assert own[0] == pytest.approx(scores_of(dear, [(2, np.array([0]))])[0])
+
+
+def test_blocks_may_have_as_many_parents_as_rows_bear():
+    starts = np.array([0, 2, 4, 6, 8, 10])
+    assert [BlockScore(np.eye(10), starts, None, n).most_parents for n in (3, 7, 9, 50)] == [1, 2, 3, 4]
 
 
 def test_the_logarithm_of_the_gamma_function_is_exact():
