@@ -1,7 +1,12 @@
 """Settings for all tests, doctests of the documentation included."""
 
+import signal
+
 import pytest
 from hypothesis import HealthCheck, settings
+
+# A shell that runs the tests in the background may leave Ctrl-C ignored, and some tests are about it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Machines are shared and noisy, so a slow example is not a failure. Derandomised, so that a run can be repeated.
 settings.register_profile(

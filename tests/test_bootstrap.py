@@ -307,7 +307,10 @@ def test_a_stopped_command_says_what_is_kept(run, table, tmp_path, monkeypatch):
     monkeypatch.setattr(rfdag, "bootstrap", stop)
     stopped = run(table, "--out", tmp_path / "kept")
     assert stopped.exit_code == 130
-    assert "the same command goes on from there" in " ".join(stopped.output.split())
+    assert "no run was complete" in stopped.output
+    (tmp_path / "kept").mkdir(exist_ok=True)
+    (tmp_path / "kept" / bootstrapping.JOURNAL).touch()
+    assert "the same command goes on from there" in " ".join(run(table, "--out", tmp_path / "kept").output.split())
     assert "nothing is kept without --out" in run(table).output
 
 
