@@ -46,12 +46,14 @@ OLD_NAMES = {
 """Licences in words, as classifiers of older metadata have them."""
 
 EXCEPTIONS = {
+    "atheris": ({"unknown"}, ()),
     "docutils": ({"BSD", "GNU General Public License (GPL)", "Public Domain"}, ()),
     "pygam": ({"GPL-3.0"}, ("lingam",)),
 }
 """Packages under other licences, and the packages through which alone a user of rfdag may get them. rfdag neither
 imports them nor hands them on: they come with tools for its development, and with an extra that installs other
-people's programs to compare or exchange graphs with. (Of docutils, a mode for an editor is under the GPL.)"""
+people's programs to compare or exchange graphs with. (Of docutils, a mode for an editor is under the GPL; that of
+atheris, Apache-2.0, is not in its metadata.)"""
 
 UNREACHED = re.compile(
     r"ConnectionError|ConnectTimeout|ReadTimeout|ServiceError|Max retries|resolve|ProxyError|SSLError"

@@ -18,7 +18,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 FILE = "rfdag.cdx.json"
-OURS = ("test", "docs", "dev", "release")
+OURS = ("test", "docs", "dev", "fuzz", "release")
 """Extras for work on rfdag itself, which no user of it installs."""
 REQUIREMENT = re.compile(r"\s*(?P<name>[\w.-]+)\s*(?:\[[^\]]*\])?\s*(?P<versions>[^;]*)")
 
