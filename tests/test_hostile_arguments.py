@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ import arguments
 import command_lines
 import rfdag
 from hostile import hostile
-from rfdag.errors import OptionError
+from rfdag.errors import OptionError, RfdagError
 from taken import rows
 
 CALLS = list(arguments.calls())
@@ -89,3 +90,21 @@ def test_what_is_tried_is_all_that_is_public():
     classes = {kind.__name__ for kind in arguments.kinds_of_options()} | arguments.RECORDS | {"__version__"}
     modules = {name for name in rfdag.__all__ if inspect.ismodule(getattr(rfdag, name))}
     assert set(rfdag.__all__) <= tried | classes | modules
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: rfdag.Oracle([[1, 2], ["x"]]),
+        lambda: rfdag.learn(rows(), targets=[None, [1]]),
+        lambda: rfdag.learn(rows(), targets={"drug": 0.5}, environments="a"),
+        lambda: rfdag.learn(rows(), observational=0.5),
+        lambda: rfdag.graphs.icpdag([[0, 1], [0, 0]], [[0]], hard=[True, False]),
+        lambda: rfdag.learn(rows(), progress=[0.5]),
+        lambda: rfdag.learn(rows(), columns=np.array(1.0)),
+    ],
+)
+def test_what_random_arguments_found(call):
+    with pytest.raises(RfdagError) as caught:
+        call()
+    assert len(str(caught.value)) > 20

@@ -116,6 +116,16 @@ def test_shapes_of_columns_are_scipys():
     assert result.names == (0, 1, 2, 3, 4)
 
 
+def test_a_constant_column_among_the_rows_of_a_report_has_no_shape(tmp_path):
+    rows = drawn(5, 200)[0]
+    result = rfdag.learn(rows, **QUICK)
+    rows[:, 2] = 1.0
+    assert result.report(tmp_path / "page.html", data=rows).exists()
+    shapes = content_of(result, data=rows)["health"]["columns"]
+    assert shapes["skewness"][2] is None
+    assert shapes["skewness"][1] == pytest.approx(stats.skew(rows[:, 1]), rel=1e-4)
+
+
 def test_shapes_are_those_of_the_columns_by_name():
     rows = np.exp(drawn(5, 200)[0] / 4)
     frame = pd.DataFrame(rows, columns=[3, 1, 0, 2, 4])

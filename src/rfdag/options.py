@@ -160,6 +160,8 @@ class Declared(NamedTuple):
 
     def kept(self, value: Any) -> Any:
         """Return a value as it is kept: in plain types, a name as a list of one, an array as `Numbers` or `Labels`."""
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            value = value[()]
         rows = next((kind for kind in (Numbers, Labels) if kind in self.kinds), None)
         if rows is not None and (isinstance(value, list | tuple) or hasattr(value, "__array__")):
             value = value.item() if isinstance(value, np.generic) else rows(value)

@@ -14,7 +14,7 @@ from rfdag.eliminate.kernels import oracle as kernels
 from rfdag.errors import GraphError
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.independence import GraphIndependence, Independence
-from rfdag.graphs.dag import Graph, find_cycle
+from rfdag.graphs.dag import Graph, find_cycle, square
 from rfdag.input.checks import checked_names
 
 
@@ -44,9 +44,7 @@ class Oracle(Evidence):
     kernel: ClassVar[Any] = kernels.score
 
     def __post_init__(self) -> None:
-        values = np.asarray(self.dag)
-        if values.ndim != 2 or values.shape[0] != values.shape[1]:
-            raise GraphError(f"Found an array of shape {values.shape}; a DAG is a square matrix.")
+        values = square(self.dag)
         if not len(values):
             raise GraphError("The DAG has no nodes; it needs at least one.")
         dag = (values != 0).astype(np.int8)

@@ -13,6 +13,7 @@ from rfdag.graphs.dag import Graph, as_dag, check_nodes
 from rfdag.graphs.equivalence import cpdag
 from rfdag.graphs.meek import Edge, Oriented
 from rfdag.graphs.sparse import issparse
+from rfdag.values import switch
 
 Targets = Collection[int]
 
@@ -75,7 +76,7 @@ def revealed_edges(dag: Any, targets: Iterable[Targets], *, hard: bool = False) 
     dag = as_dag(dag)
     distinct = list(dict.fromkeys(frozenset(each) for each in targeted(targets, dag.shape[0])))
     sets: Sequence[frozenset[int]] = distinct
-    if not hard and frozenset() not in distinct:
+    if not switch("hard", hard) and frozenset() not in distinct:
         sets = [one | other for one, other in combinations(distinct, 2)]
     sources, ends = (places.tolist() for places in dag.nonzero())
     member = np.zeros((len(sets), dag.shape[0]), bool)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from rfdag.errors import OptionError, keyword
 from rfdag.options import Options, option, options
-from rfdag.values import Labels, Numbers, label_text
+from rfdag.values import Labels, Numbers, entries, label_text
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 """Characters between cells, with their names."""
@@ -50,7 +50,7 @@ def paired(targets: Any) -> tuple[Hashable, ...]:
     if isinstance(targets, str | Path):
         return (str(targets),)
     if isinstance(targets, Mapping):
-        return tuple((label_text(label), _several(each)) for label, each in targets.items())
+        return tuple((label_text(label), _several("targets", each)) for label, each in targets.items())
     if not isinstance(targets, list | tuple):
         raise OptionError(
             f"{keyword('targets')} is a mapping from labels to lists of columns, the path of a file, a list of lists "
@@ -59,12 +59,12 @@ def paired(targets: Any) -> tuple[Hashable, ...]:
     if all(isinstance(each, str) for each in targets):
         return tuple(targets)
     if all(isinstance(each, list | tuple) and len(each) == 2 and isinstance(each[1], list | tuple) for each in targets):
-        return tuple((label_text(label), _several(each)) for label, each in targets)
-    return tuple((str(at + 1), _several(each)) for at, each in enumerate(targets))
+        return tuple((label_text(label), _several("targets", each)) for label, each in targets)
+    return tuple((str(at + 1), _several("targets", each)) for at, each in enumerate(targets))
 
 
-def _several(names: Any) -> tuple[Hashable, ...]:
-    return (names,) if isinstance(names, str | int) else tuple(names)
+def _several(option: str, names: Any) -> tuple[Hashable, ...]:
+    return (names,) if isinstance(names, str | int) else entries(option, names)
 
 
 @options
@@ -207,7 +207,7 @@ class Description(Options):
         if self.targets is not None:
             object.__setattr__(self, "targets", paired(self.targets))
         if self.observational is not None:
-            given: Any = [self.observational] if isinstance(self.observational, str | int) else self.observational
+            given = _several("observational", self.observational)
             object.__setattr__(self, "observational", tuple(map(label_text, given)))
         super().__post_init__()
 

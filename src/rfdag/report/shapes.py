@@ -138,15 +138,18 @@ class Shapes:
 
     @property
     def skewness(self) -> Floats:
-        """Third standardised moments."""
-        skewness: Floats = self.powers[1] / self.count / (self.powers[0] / self.count) ** 1.5
-        return skewness
+        """Third standardised moments; NaN where a column is constant."""
+        return self._standardised(1)
 
     @property
     def kurtosis(self) -> Floats:
-        """Fourth standardised moments, less the 3 of a Gaussian."""
-        kurtosis: Floats = self.powers[2] / self.count / (self.powers[0] / self.count) ** 2 - 3
-        return kurtosis
+        """Fourth standardised moments, less the 3 of a Gaussian; NaN where a column is constant."""
+        return self._standardised(2) - 3
+
+    def _standardised(self, at: int) -> Floats:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            moments: Floats = self.powers[at] / self.count / (self.powers[0] / self.count) ** (1 + at / 2)
+        return moments
 
 
 def values_per_column(columns: int) -> int:

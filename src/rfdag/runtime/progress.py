@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from rfdag.runtime.deadline import Deadline, now
+from rfdag.values import switch
 
 PATIENCE = 2.0
 """Seconds before a bar appears."""
@@ -29,6 +30,8 @@ class Progress:
     """
 
     def __init__(self, show: bool | Callable[[float], None] | None = None) -> None:
+        if show is not None and not callable(show):
+            show = switch("progress", show)
         self._listener = show if callable(show) else None
         # There is no such stream in a process without a terminal, or whose starter has closed it.
         open_ = sys.stderr is not None
