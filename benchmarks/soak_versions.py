@@ -45,6 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--tests", choices=tuple(TESTS), default="smoke")
     options = parser.parse_args(arguments)
     wanted = options.pythons.split(",")
+    if not set(wanted) <= set(PYTHONS):
+        parser.error(f"--pythons are some of {', '.join(PYTHONS)}, separated by commas")
     kinds = [kind for kind in ("lowest", "highest") if options.only in (None, kind)]
     rows: list[dict[str, object]] = []
     failed = False

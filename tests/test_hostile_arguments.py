@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -102,9 +103,24 @@ def test_what_is_tried_is_all_that_is_public():
         lambda: rfdag.graphs.icpdag([[0, 1], [0, 0]], [[0]], hard=[True, False]),
         lambda: rfdag.learn(rows(), progress=[0.5]),
         lambda: rfdag.learn(rows(), columns=np.array(1.0)),
+        lambda: rfdag.Moments.from_correlation(np.eye(2), 40, [("a", {}), "b"]),
     ],
 )
 def test_what_random_arguments_found(call):
     with pytest.raises(RfdagError) as caught:
         call()
     assert len(str(caught.value)) > 20
+
+
+def test_a_level_may_be_any_kind_of_number():
+    found = rfdag.learn(rows(), names=["a", "b", "c", "d"])
+    assert found.effect_range("a", "b", level=Fraction(19, 20)).lowest == found.effect_range("a", "b").lowest
+
+
+def test_a_folder_that_changes_while_it_is_listed_is_refused(tmp_path, monkeypatch):
+    def removed(folder, pattern):
+        raise FileNotFoundError
+
+    monkeypatch.setattr(type(tmp_path), "rglob", removed)
+    with pytest.raises(RfdagError, match="removed while it was listed"):
+        rfdag.learn(tmp_path)

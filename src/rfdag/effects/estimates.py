@@ -227,7 +227,7 @@ def _estimated(result: Result, x: int, y: int, given: list[int] | None, level: f
     # The residual of y, in units in which a column's sum of squares is 1.
     left = float(diagonal[at + 1]) if len(diagonal) > at + 1 else 0.0
     error = left / math.sqrt(freedom) / float(diagonal[at]) * float(units)
-    margin = float(t.ppf((1 + level) / 2, freedom)) * error
+    margin = float(t.ppf((1 + float(level)) / 2, freedom)) * error
     return Effect(names[x], names[y], estimate, error, estimate - margin, estimate + margin, level, adjustment, kind)
 
 

@@ -321,9 +321,15 @@ def _is_large_text(path: Path) -> bool:
 
 def _inside(folder: Path) -> list[Path]:
     """Return the files of a folder and its subfolders that can be read, all of one kind; hidden ones are left out."""
+    try:
+        inside = sorted(folder.rglob("*"))
+    except FileNotFoundError:
+        raise FileError(
+            f"Folders inside {folder} were removed while it was listed. Name a folder that nothing else writes to."
+        ) from None
     found = [
         path
-        for path in sorted(folder.rglob("*"))
+        for path in inside
         if kind_of(path) in (*PARQUET, *IPC, *TEXT, *EXCEL)
         and path.is_file()
         and not any(part.startswith(("_", ".")) for part in path.relative_to(folder).parts)
