@@ -6,6 +6,7 @@ import inspect
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -104,6 +105,8 @@ def test_what_is_tried_is_all_that_is_public():
         lambda: rfdag.learn(rows(), progress=[0.5]),
         lambda: rfdag.learn(rows(), columns=np.array(1.0)),
         lambda: rfdag.Moments.from_correlation(np.eye(2), 40, [("a", {}), "b"]),
+        lambda: rfdag.learn(rows(), drop=[("a", np.zeros(2))]),
+        lambda: rfdag.learn(pd.DataFrame({"a": [[1]] * 9, "b": range(9)})),
     ],
 )
 def test_what_random_arguments_found(call):

@@ -31,7 +31,7 @@ from typing import (
 import numpy as np
 
 from rfdag.errors import OptionError, keyword
-from rfdag.values import OBJECT, Absent, Labels, Numbers, cut, is_object, joined, name_of, number, plain
+from rfdag.values import OBJECT, Absent, Labels, Numbers, cut, is_hashable, is_object, joined, name_of, number, plain
 from rfdag.wording import alternatives
 
 
@@ -153,7 +153,7 @@ class Declared(NamedTuple):
         if isinstance(value, str):
             return value in self.words or str in self.kinds
         if isinstance(value, tuple) and self.listing:
-            return all(isinstance(entry, Hashable) for entry in value)
+            return all(map(is_hashable, value))
         if isinstance(value, tuple):
             return self.several and bool(value) and all(self._admits_number(entry) for entry in value)
         return self._admits_number(value) or (self.objects is not None and is_object(value))

@@ -107,6 +107,19 @@ def is_object(value: Any) -> bool:
     return isinstance(value, Numbers | Labels) or (not isinstance(value, str | type) and callable(value))
 
 
+def is_hashable(value: object) -> bool:
+    """Return whether something can be looked up; a tuple that holds a list only looks as if it could.
+
+    >>> is_hashable(("a", 1)), is_hashable(("a", []))
+    (True, False)
+    """
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
 def name_of(value: Any) -> str:
     """Return what an object of the user's own is called.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from rfdag.evidence.spread import silenced
 from rfdag.evidence.summary import Summary
 from rfdag.input.files import require_memory
 
@@ -101,4 +102,4 @@ class Compact:
             means = self.whole.means * self.whole.units
             parts += [means + spread, means - spread]
             counts += [np.full(2 * columns, count / (2 * columns))]
-        return np.concatenate(parts), np.concatenate(counts)
+        return silenced(np.concatenate(parts)), np.concatenate(counts)

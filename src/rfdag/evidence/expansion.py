@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import DataMessage, as_column, listed
+from rfdag.evidence.spread import silenced
 from rfdag.wording import counted
 
 Floats = NDArray[np.float64]
@@ -129,7 +130,7 @@ class Expansion:
                 block[level < 0] = np.nan
                 columns[:, here] = block
             else:
-                standard = (given - part.mean) / part.deviation
+                standard = (silenced(given) - part.mean) / part.deviation
                 if part.degree > 1:
                     np.clip(standard, -DRAWN_IN, DRAWN_IN, out=standard)
                 for power in range(part.degree):

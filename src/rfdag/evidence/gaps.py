@@ -17,7 +17,7 @@ from rfdag.evidence.moments import Moments
 from rfdag.evidence.nearest import floor_for, repaired
 from rfdag.evidence.profile import Kinds, Profile, profile_of
 from rfdag.evidence.ranks import normal_scores, shares_below
-from rfdag.evidence.spread import check_spread, origins_and_units, range_of, shifted
+from rfdag.evidence.spread import check_spread, origins_and_units, range_of, shifted, silenced
 from rfdag.input.columns import Column
 from rfdag.wording import counted
 
@@ -143,7 +143,7 @@ def moments_with_gaps(
             f"{keyword('correlation', correlation)} ranks whole rows, and values are missing. Pass "
             f"{keyword('missing', 'drop')}, or {keyword('correlation', 'normal-scores')}, which does with gaps."
         )
-    values = np.asarray(values, np.float64)
+    values = silenced(np.asarray(values, np.float64))
     seen = range_of(values)
     check_spread(names, seen.lowest, seen.highest, seen.deviations)
     origins, units = origins_and_units(seen.lowest, seen.highest)

@@ -74,6 +74,15 @@ def powers_of_two(sizes: Floats) -> Floats:
     return np.asarray(np.ldexp(1.0, np.minimum(exponents, 1023)))
 
 
+def silenced(values: Floats) -> Floats:
+    """Return a copy whose missing values are of the quiet kind; arithmetic on those that signal is no valid operation.
+
+    >>> silenced(np.array([1.0, np.nan])).tolist()
+    [1.0, nan]
+    """
+    return np.where(np.isnan(values), np.nan, values)
+
+
 def shifted(rows: NDArray[Any], origins: NDArray[Any] | None) -> NDArray[Any]:
     """Return rows with the origins subtracted, if there are any."""
     return rows if origins is None else rows - origins

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rfdag.errors import DataError, OptionError, as_column, as_columns, keyword, listed
 from rfdag.input.table import Stream, Table
 from rfdag.input.words import not_numbers
-from rfdag.values import shown
+from rfdag.values import is_hashable, shown
 from rfdag.wording import counted
 
 Rows = TypeVar("Rows", Table, Stream)
@@ -111,21 +111,12 @@ def checked_names(found: tuple[Hashable, ...], wanted: Sequence[Hashable] | None
             raise OptionError(f"names is a list with a name for each column, not {shown(wanted)}.") from None
         if len(wanted) != len(found):
             raise OptionError(f"names has {len(wanted)} entries for {len(found)} columns; give one for each.")
-        unhashable = [name for name in wanted if not _is_hashable(name)]
+        unhashable = [name for name in wanted if not is_hashable(name)]
         if unhashable:
             raise OptionError(f"A name is text, a number or another hashable value, not {listed(unhashable)}.")
         found = wanted
     check_duplicates(found)
     return found
-
-
-def _is_hashable(name: object) -> bool:
-    """Return whether a name can be looked up; a tuple that holds a list looks as if it could."""
-    try:
-        hash(name)
-    except TypeError:
-        return False
-    return True
 
 
 def check_usable(table: Table, *, gaps: bool = False) -> None:

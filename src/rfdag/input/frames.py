@@ -11,11 +11,12 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.errors import DataError, GraphError, keyword, listed
+from rfdag.errors import DataError, GraphError, as_column, keyword, listed
 from rfdag.input.categories import sorting_key
 from rfdag.input.checks import check_duplicates
 from rfdag.input.table import Stream, Table
 from rfdag.input.words import DATES, FEW_WORDS, MIXED, TEXT, Coded, Words, are_dates
+from rfdag.values import shown
 
 SHOWN = 2
 """Entries of a column of text that a message shows."""
@@ -146,7 +147,13 @@ def _coded(column: nw.Series[Any]) -> tuple[NDArray[np.int64], list[Any]]:
     if nw.dependencies.is_pandas_series(native):
         import pandas
 
-        codes, different = pandas.factorize(native)
+        try:
+            codes, different = pandas.factorize(native)
+        except TypeError:
+            raise DataError(
+                f"{as_column(native.name)} holds objects such as {shown(native.dropna().iloc[0])}; a cell is a number, "
+                "text, or missing. Leave the column out, or make numbers of it."
+            ) from None
         return np.asarray(codes, np.int64), list(different)
     if nw.dependencies.is_polars_series(native) and column.dtype in (nw.String, nw.Enum, nw.Categorical):
         polars = nw.dependencies.get_polars()

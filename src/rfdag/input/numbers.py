@@ -73,7 +73,9 @@ class Spelling(NamedTuple):
         if self.decimal != "." or self.thousands is not None:
             return None
         try:
-            return np.array(cells).astype(np.float64)
+            # A number that is too large becomes infinite, and is refused as such.
+            with np.errstate(over="ignore"):
+                return np.array(cells).astype(np.float64)
         except ValueError:
             return None
 
