@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cache
 from numbers import Integral
@@ -100,21 +100,17 @@ def share(work: Callable[[int, int], T], threads: int) -> list[T]:
     pool = _pool(threads - 1, os.getpid())
     others = [pool.submit(part, first) for first in range(1, threads)]
     try:
-        with suppress(_Unwanted):
-            own = part(0)
+        try:
+            with suppress(_Unwanted):
+                own = part(0)
+            wait(others)
+        except BaseException:
+            # Also where the user interrupts between the two.
+            ended.set()
+            raise
     finally:
-        _wait(others, ended)
+        wait(others)
     for problem in (other.exception() for other in others):
         if problem is not None and not isinstance(problem, _Unwanted):
             raise problem
     return [own, *(other.result() for other in others)]
-
-
-def _wait(others: Sequence[Future[T]], ended: threading.Event) -> None:
-    """Wait for the other workers, which end early if the user interrupts."""
-    try:
-        wait(others)
-    except BaseException:
-        ended.set()
-        wait(others)
-        raise
