@@ -123,8 +123,12 @@ def test_the_work_of_the_others_ends_with_that_of_one(problem, failing):
     assert share(lambda first, step: first, 3) == [0, 1, 2]
 
 
-def test_an_interrupt_while_others_work_ends_them():
+@pytest.mark.parametrize("restarts", [False, True])
+def test_an_interrupt_while_others_work_ends_them(restarts):
+    """Also where a library has asked the system to go on with waits that a signal breaks off."""
     finished, begun = [], threading.Event()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.siginterrupt(signal.SIGINT, not restarts)
 
     def work(first, step):
         if first == 0:
@@ -141,8 +145,11 @@ def test_an_interrupt_while_others_work_ends_them():
         # As Ctrl-C does, and not to this thread: the one that waits has to wake up.
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
-    with pytest.raises(KeyboardInterrupt):
-        share(work, 2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            share(work, 2)
+    finally:
+        signal.siginterrupt(signal.SIGINT, True)
     assert not finished
 
 

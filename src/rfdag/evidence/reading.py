@@ -205,7 +205,6 @@ class _Making:
         self, table: Table, blocks: Callable[[NDArray[Any], tuple[Hashable, ...]], Evidence] | None
     ) -> Evidence:
         """Return the evidence of rows in memory of which every variable is one column."""
-        # A missing value may be of the kind that signals.
         with np.errstate(invalid="ignore"):
             gaps = np.isnan(table.values.sum(dtype=np.float64))
         if gaps:

@@ -36,6 +36,10 @@ def thread_count(n_jobs: int | None) -> int:
     return int(n_jobs)
 
 
+WAKE_EVERY = 0.1
+"""Seconds after which a thread that waits for others looks whether the user has interrupted."""
+
+
 @cache
 def _pool(threads: int, process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="rfdag")
@@ -103,9 +107,10 @@ def share(work: Callable[[int, int], T], threads: int) -> list[T]:
         try:
             with suppress(_Unwanted):
                 own = part(0)
-            wait(others)
+            # In short waits: a library may have asked the system to go on with those that Ctrl-C breaks off.
+            while wait(others, WAKE_EVERY).not_done:
+                pass
         except BaseException:
-            # Also where the user interrupts between the two.
             ended.set()
             raise
     finally:
