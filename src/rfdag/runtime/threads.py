@@ -20,6 +20,9 @@ T = TypeVar("T")
 MOST_STEPS_FOR_ONE_THREAD = 2e10
 """Multiplications of a decomposition up to which one thread does it in a second or two."""
 
+WAKE_EVERY = 0.1
+"""Seconds after which a thread that waits for others looks whether the user has interrupted."""
+
 
 def thread_count(n_jobs: int | None) -> int:
     """Return the number of threads for ``n_jobs``: None or −1 is one per core available to this process.
@@ -34,10 +37,6 @@ def thread_count(n_jobs: int | None) -> int:
             f"{keyword('n_jobs')} is a number of threads ≥ 1, or −1 or None for all cores, not {n_jobs!r}."
         )
     return int(n_jobs)
-
-
-WAKE_EVERY = 0.1
-"""Seconds after which a thread that waits for others looks whether the user has interrupted."""
 
 
 @cache
