@@ -53,6 +53,7 @@ from rfdag.runtime.journal import Journal
 from rfdag.runtime.progress import Progress
 from rfdag.runtime.randomness import seed_from
 from rfdag.runtime.threads import thread_count
+from rfdag.runtime.workers import outcomes
 from rfdag.values import path_of
 
 UNFIT = (DataError, MatrixError, NumericalError)
@@ -317,7 +318,7 @@ def _found(plan: _Plan, rows: Drawable, numbers: Sequence[int], n_jobs: int | No
         # Bytes from which processes share the rows in a file instead of receiving them with every run.
         max_nbytes=10_000,
     )
-    yield from parallel(delayed(_run)(plan, rows, number) for number in numbers)
+    yield from outcomes(parallel(delayed(_run)(plan, rows, number) for number in numbers))
 
 
 def _run(plan: _Plan, rows: Drawable, number: int) -> tuple[int, Found]:

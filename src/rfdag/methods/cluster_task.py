@@ -19,6 +19,7 @@ from rfdag.orders.fitted import regressions_of
 from rfdag.orders.portfolio import Attempt, search_orders
 from rfdag.precision.estimation import Estimation
 from rfdag.runtime.deadline import Deadline
+from rfdag.runtime.workers import outcomes
 
 if TYPE_CHECKING:
     from rfdag.methods.soft import Soft
@@ -107,9 +108,11 @@ def learnt_on_workers(tasks: Sequence[Callable[[], ClusterTask]], run: Run) -> I
         return None if run.limit.moment is None else run.limit.left()
 
     parallel = Parallel(return_as="generator_unordered", batch_size=1)
-    yield from parallel(
-        delayed(_learn_there)(number, task(), run.estimation, run.knowledge, run.random_state, left())
-        for number, task in enumerate(tasks)
+    yield from outcomes(
+        parallel(
+            delayed(_learn_there)(number, task(), run.estimation, run.knowledge, run.random_state, left())
+            for number, task in enumerate(tasks)
+        )
     )
 
 

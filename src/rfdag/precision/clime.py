@@ -16,6 +16,7 @@ from rfdag.orders import tuning
 from rfdag.precision.definite import made_definite, partial_correlations
 from rfdag.precision.estimator import Estimator, Request
 from rfdag.precision.selection import strengths, total_score
+from rfdag.runtime.workers import outcomes
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -125,7 +126,8 @@ def solved(solver: ClimeColumns, variables: Sequence[int], p: int, request: Requ
         from joblib import Parallel, delayed
 
         run = Parallel(n_jobs=request.threads, backend="loky", return_as="generator")
-        tasks = run(delayed(solver.solve)(variable, np.delete(everything, variable)) for variable in variables)
+        each = (delayed(solver.solve)(variable, np.delete(everything, variable)) for variable in variables)
+        tasks = outcomes(run(each))
     else:
         tasks = (solver.solve(variable, np.delete(everything, variable)) for variable in variables)
     columns = []

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from types import FrameType
+from typing import Any, TypeVar
 
 from rfdag.errors import OptionError
+
+T = TypeVar("T")
 
 CONNECT_WITHIN = 10
 """Seconds within which a Dask scheduler must answer."""
@@ -53,6 +58,50 @@ def on_cluster() -> bool:
     except ValueError:
         return type(get_active_backend()[0]).__name__ == "DaskDistributedBackend"
     return False
+
+
+def outcomes(tasks: Generator[T, None, None]) -> Iterator[T]:
+    """Yield what tasks of joblib return, which Ctrl-C ends as soon as joblib has ended its processes.
+
+    That takes it some hundredths of a second. It must not be interrupted once more meanwhile: joblib would then wait a
+    second for files of the processes.
+
+    >>> list(outcomes(square for square in (1, 4)))
+    [1, 4]
+    """
+    try:
+        while True:
+            with _interrupted_at_most(1):
+                try:
+                    outcome = next(tasks)
+                except StopIteration:
+                    return
+            yield outcome
+    finally:
+        with _interrupted_at_most(0):
+            tasks.close()
+
+
+@contextmanager
+def _interrupted_at_most(times: int) -> Iterator[None]:
+    """Ignore all of the user's interrupts but the first ones; signals only reach the main thread."""
+    usual = signal.getsignal(signal.SIGINT)
+    if not callable(usual) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    left = times
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        nonlocal left
+        left -= 1
+        if left >= 0:
+            usual(number, frame)
+
+    try:
+        signal.signal(signal.SIGINT, handle)
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
 
 
 @contextmanager

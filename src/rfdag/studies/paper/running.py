@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from rfdag.errors import FileError
 from rfdag.runtime.journal import Journal
-from rfdag.runtime.workers import Workers
+from rfdag.runtime.workers import Workers, outcomes
 from rfdag.studies.paper.study import Key, Record, Scope, Study
 
 
@@ -70,7 +70,8 @@ class Run:
         with workers.ready():
             # A batch of one: a cell is to be kept when it completes, not when its neighbours do.
             run = Parallel(return_as="generator_unordered", batch_size=1)
-            yield from run(delayed(_measure)(self.study.measure, key, self.scope) for key in self._worthwhile())
+            cells = (delayed(_measure)(self.study.measure, key, self.scope) for key in self._worthwhile())
+            yield from outcomes(run(cells))
 
     def _worthwhile(self) -> Iterator[Key]:
         """Yield cells one by one as workers become free, so that the records so far can show whether they matter."""
