@@ -35,6 +35,8 @@ LONGEST = 16_384
 """Bytes of an input."""
 WITHIN = 0.4
 """Share of mutations by tokens and within compressed content, beside those of libFuzzer."""
+BEGINNING = 500
+"""Letters of an error by which endings are told apart."""
 EXHAUSTED = "needs more memory than is free"
 """What an error says when memory ran out, which no input as short as these may lead to."""
 
@@ -93,8 +95,9 @@ class Watched:
 
 
 def ending_of(error: Exception) -> str:
-    """Return what an error says, without the names and numbers of the input."""
-    return f"{type(error).__name__}: {re.sub(r'[^ a-zA-Z]+', '', re.sub(r'[(].*?[)]|.[^ ]*[0-9].*? ', '', str(error)))}"
+    """Return how an error begins, without the names and numbers of the input."""
+    words = re.sub(r"[(].*?[)]|.[^ ]*[0-9].*? ", "", str(error)[:BEGINNING])
+    return f"{type(error).__name__}: {re.sub(r'[^ a-zA-Z]+', '', words)}"
 
 
 def digest(content: bytes) -> str:

@@ -1,11 +1,12 @@
 """Fuzz everything of rfdag that reads a file or a text: guided by coverage, and by a million mutated CSVs.
 
     pip install "rfdag[fuzz]"
-    python benchmarks/soak_readers.py [--minutes 10] [--csvs 1000000] [--formats "CSV;Excel"] [--seed 1] [--keep]
+    python benchmarks/soak_readers.py [--minutes 10] [--csvs 1000000] [--results 100000] [--formats "CSV;Excel"]
 
 Each reader is fuzzed for so many minutes in a process of its own, whose memory is limited (fuzz_reader.py); the
 corpora grow in build/fuzz/ and serve the next run. CSVs are counted in build/fuzz/csvs.jsonl, where a run that is
-ended goes on; the last result of each format in build/fuzz/formats.jsonl, so that a run may take some of them.
+ended goes on, and likewise results that are damaged in one entry, then loaded and asked for everything that they tell.
+The last result of each format is kept in build/fuzz/formats.jsonl, so that a run may take some of them.
 ``--keep`` adds short inputs that end in ways which the kept corpus lacks to tests/corpus/, which quick tests replay.
 Writes benchmarks/results/soak_readers.csv and its section of docs/reliability.md.
 """
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -28,13 +30,15 @@ from typing import Any
 
 import numpy as np
 
+import rfdag
 from fuzz_reader import SECONDS, digest
 from report import ROOT, markdown, provenance, update_section, write_tables
-from rfdag.errors import RfdagError
+from rfdag.errors import DataWarning, EquivalenceWarning, NumericalWarning, RfdagError
 from rfdag.runtime.journal import Journal
 from rfdag.runtime.progress import Progress
 
 sys.path.insert(0, str(ROOT / "tests"))
+import damaging
 from mutating import mutated
 from readers import FORMATS, slug
 
@@ -42,8 +46,9 @@ GROWN = ROOT / "build" / "fuzz"
 """Where corpora and counts are kept from run to run."""
 CORPUS = ROOT / "tests" / "corpus"
 MUTATED = "CSV, mutated at random"
+DAMAGED = "result, an entry changed, and used"
 BATCH = 1000
-"""CSVs that are counted together."""
+"""Inputs that are counted together."""
 SHORT = 200
 """Bytes up to which an input is kept for quick tests."""
 ENDINGS = 8
@@ -59,6 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10.0, help="for each format; 0 for none")
     parser.add_argument("--csvs", type=int, default=1_000_000, help="in all runs together")
+    parser.add_argument("--results", type=int, default=100_000, help="in all runs together")
     parser.add_argument("--formats", help="names, separated by semicolons; all unless given")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", action="store_true")
@@ -74,11 +80,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 print(last[name], flush=True)
                 if options.keep:
                     keep(name)
-        if options.csvs:
-            last[MUTATED] = csvs(options.csvs, options.seed, progress.stage(MUTATED))
-            journal.write(last[MUTATED])
-            print(last[MUTATED], flush=True)
-    rows = [last[name] for name in (*FORMATS, MUTATED) if name in last]
+        for name, count, kind in ((MUTATED, options.csvs, Csvs), (DAMAGED, options.results, Results)):
+            if count:
+                last[name] = at_random(name, count, kind, options.seed, progress.stage(name))
+                journal.write(last[name])
+                print(last[name], flush=True)
+    rows = [last[name] for name in (*FORMATS, MUTATED, DAMAGED) if name in last]
     write_tables("soak_readers", rows)
     about = f"Seed {options.seed}."
     update_section(ROOT / "docs" / "reliability.md", "readers", f"{markdown(rows)}\n{about}\n\n{provenance()}")
@@ -139,23 +146,67 @@ def keep(name: str) -> None:
         there.add(digest(content))
 
 
-def csvs(count: int, seed: int, report: Callable[[float], None]) -> dict[str, Any]:
-    """Read mutated CSVs, until there have been so many in this run and those before; keep what is wrong."""
-    journal = Journal(GROWN / "csvs.jsonl")
+class Csvs:
+    """CSV files with some bytes changed."""
+
+    name = "csvs"
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self._examples = folder, list(FORMATS["CSV"].examples())
+
+    def draw(self, number: int, generator: np.random.Generator) -> bytes:
+        """Return an input."""
+        return mutated(self._examples[number % len(self._examples)], generator)
+
+    def read(self, content: bytes) -> None:
+        """Read it."""
+        FORMATS["CSV"].attempt(content, self.folder)
+
+
+class Results:
+    """Files of results with one entry changed."""
+
+    name = "results"
+
+    def __init__(self, folder: Path) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.folder, self._wholes = folder, list(damaging.contents(folder).values())
+
+    def draw(self, number: int, generator: np.random.Generator) -> bytes:
+        """Return an input."""
+        return json.dumps(damaging.damaged(self._wholes[number % len(self._wholes)], generator)).encode()
+
+    def read(self, content: bytes) -> None:
+        """Load the result, and ask it for everything."""
+        path = self.folder / "it.json"
+        path.write_bytes(content)
+        with warnings.catch_warnings():
+            for ours in (DataWarning, EquivalenceWarning, NumericalWarning):
+                warnings.simplefilter("ignore", ours)
+            damaging.used(rfdag.load(path), self.folder)
+
+
+def at_random(
+    name: str, count: int, kind: type[Csvs | Results], seed: int, report: Callable[[float], None]
+) -> dict[str, Any]:
+    """Read inputs changed at random, until there have been so many in this run and those before; keep what is wrong."""
+    journal = Journal(GROWN / f"{kind.name}.jsonl")
     done = {entry["batch"]: entry for entry in journal if entry["seed"] == seed}
-    examples = list(FORMATS["CSV"].examples())
     signal.signal(signal.SIGALRM, _too_slow)
     warnings.simplefilter("error")
-    for batch in range(count // BATCH):
-        if batch not in done:
-            done[batch] = {"seed": seed, "batch": batch, **_batch(examples, np.random.default_rng([seed, 24, batch]))}
-            journal.write(done[batch])
-        report((batch + 1) * BATCH / count)
+    with tempfile.TemporaryDirectory() as folder:
+        inputs = kind(Path(folder))
+        for batch in range(count // BATCH):
+            if batch not in done:
+                done[batch] = {"seed": seed, "batch": batch, **_batch(inputs, np.random.default_rng([seed, 24, batch]))}
+                journal.write(done[batch])
+            report((batch + 1) * BATCH / count)
     total: Counter[str] = Counter()
     for batch in range(count // BATCH):
         total.update({key: value for key, value in done[batch].items() if key not in ("seed", "batch")})
     return {
-        "format": MUTATED,
+        "format": name,
         "minutes": round(total["seconds"] / 60, 1),
         "inputs": total["inputs"],
         "refused": total["refused"],
@@ -167,27 +218,26 @@ def csvs(count: int, seed: int, report: Callable[[float], None]) -> dict[str, An
     }
 
 
-def _batch(examples: Sequence[bytes], generator: np.random.Generator) -> dict[str, float]:
+def _batch(inputs: Csvs | Results, generator: np.random.Generator) -> dict[str, float]:
     counts: Counter[str] = Counter()
     begun = time.perf_counter()
-    with tempfile.TemporaryDirectory() as place:
-        for at in range(BATCH):
-            content = mutated(examples[at % len(examples)], generator)
-            counts["inputs"] += 1
-            signal.setitimer(signal.ITIMER_REAL, SECONDS)
-            try:
-                FORMATS["CSV"].attempt(content, Path(place))
-                counts["read"] += 1
-            except RfdagError:
-                counts["refused"] += 1
-            except (Exception, Slow) as error:
-                counts["hangs" if isinstance(error, Slow) else "crashes"] += 1
-                crashes = GROWN / "csvs"
-                crashes.mkdir(exist_ok=True)
-                (crashes / digest(content)).write_bytes(content)
-                (crashes / f"{digest(content)}.txt").write_text(repr(error), encoding="utf-8")
-            finally:
-                signal.setitimer(signal.ITIMER_REAL, 0)
+    for at in range(BATCH):
+        content = inputs.draw(at, generator)
+        counts["inputs"] += 1
+        signal.setitimer(signal.ITIMER_REAL, SECONDS)
+        try:
+            inputs.read(content)
+            counts["read"] += 1
+        except RfdagError:
+            counts["refused"] += 1
+        except (Exception, Slow) as error:
+            counts["hangs" if isinstance(error, Slow) else "crashes"] += 1
+            crashes = GROWN / inputs.name
+            crashes.mkdir(exist_ok=True)
+            (crashes / digest(content)).write_bytes(content)
+            (crashes / f"{digest(content)}.txt").write_text(traceback.format_exc(), encoding="utf-8")
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
     return {**counts, "seconds": round(time.perf_counter() - begun, 2)}
 
 

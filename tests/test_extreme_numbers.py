@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import rfdag
-from rfdag.errors import DataError, DataWarning, FileError, NumericalWarning
+from rfdag.errors import DataError, DataWarning, FileError, NumericalWarning, OptionError
 from rfdag.evidence.em import em_moments
 from rfdag.evidence.moments import Moments
 from torture import model, near_copy
@@ -153,3 +153,9 @@ def test_a_sparse_precision_matrix_says_that_it_is_ill_conditioned():
     matrix = (np.eye(3) - weights) @ (np.eye(3) - weights).T
     with pytest.warns(NumericalWarning, match="ill-conditioned"):
         rfdag.learn(csr_array(matrix), input="precision")
+
+
+def test_rows_beyond_the_largest_number_are_refused():
+    chain = rfdag.simulate.linear_sem(np.eye(4, k=1), rng=1, weights=(1e300, 1e307))
+    with pytest.raises(OptionError, match="exceed the largest number"):
+        rfdag.simulate.sample(chain, 20, rng=1)

@@ -107,6 +107,13 @@ def test_what_is_tried_is_all_that_is_public():
         lambda: rfdag.Moments.from_correlation(np.eye(2), 40, [("a", {}), "b"]),
         lambda: rfdag.learn(rows(), drop=[("a", np.zeros(2))]),
         lambda: rfdag.learn(pd.DataFrame({"a": [[1]] * 9, "b": range(9)})),
+        lambda: rfdag.graphs.ancestors(np.eye(3, k=1), np.ma.array([0, 1, 2], mask=[0, 1, 0])),
+        lambda: rfdag.graphs.ancestors(np.eye(3, k=1), [np.ma.masked, 1]),
+        lambda: rfdag.graphs.cpdag(np.ma.array(np.eye(3, k=1), mask=np.eye(3))),
+        lambda: rfdag.graphs.cpdag([[0, np.ma.masked], [0, 0]]),
+        lambda: rfdag.simulate.linear_sem(np.eye(3, k=1), rng=1, variances=np.array([1.0, 2.0 + 1j, 1.0])),
+        lambda: rfdag.learn("a" * 5000),
+        lambda: rfdag.load("a" * 5000),
     ],
 )
 def test_what_random_arguments_found(call):

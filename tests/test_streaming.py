@@ -42,7 +42,9 @@ ODD_COLUMNS = pytest.mark.filterwarnings("ignore::rfdag.errors.DataWarning")
 
 @pytest.fixture(scope="module")
 def rows():
-    return sample(linear_sem(random_dag(5, 0.6, rng=4), rng=4), 3000, rng=4)
+    drawn = sample(linear_sem(random_dag(5, 0.6, rng=4), rng=4), 3000, rng=4)
+    drawn.setflags(write=False)
+    return drawn
 
 
 @pytest.fixture(scope="module")
@@ -502,7 +504,7 @@ def test_missing_and_infinite_values_are_counted_over_all_pieces(rows, tmp_path,
 
 def test_nulls_are_known_before_reading(rows, tmp_path, monkeypatch):
     path = tmp_path / "nulls.parquet"
-    frame = pd.DataFrame(rows, columns=NAMES)
+    frame = pd.DataFrame(rows.copy(), columns=NAMES)
     frame.loc[3:6, "e"] = np.nan
     frame.to_parquet(path)
     monkeypatch.setattr(Pieces, "fold", None)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -220,9 +222,10 @@ def entries(name: str, value: Any, what: str = "names") -> tuple[Any, ...]:
     """
     try:
         found = tuple(value)
-        hash(found)
     except TypeError:
-        raise OptionError(f"{keyword(name)} is a list of {what}, not {shown(value)}.") from None
+        found = None
+    if found is None or not is_hashable(found):
+        raise OptionError(f"{keyword(name)} is a list of {what}, not {shown(value)}.")
     return found
 
 
@@ -252,7 +255,9 @@ def path_of(value: Any) -> Path:
         raise OptionError(f"{keyword('path')} is the name of a file, not {shown(value)}.") from None
     except RuntimeError:
         raise FileError(f"{value} begins with ~ and the name of a user whom this system does not have.") from None
-    except OSError:
+    except OSError as problem:
+        if problem.errno == errno.ENAMETOOLONG:
+            raise FileError(f"{shown(str(value))} is longer than the name of a file can be; shorten it.") from None
         # It is not there, or not to be read: whoever opens it says what that means.
         return path
     except ValueError:
@@ -292,9 +297,28 @@ def numbers(name: str, value: Any) -> NDArray[np.float64]:
     rfdag.errors.OptionError: r2 is an array of numbers, not 'high'.
     """
     try:
-        return np.array(value, np.float64)
+        given = unmasked(value)
+        if given.dtype.kind == "c":
+            raise TypeError(f"{given.dtype} entries")
+        return np.array(given, np.float64)
     except (TypeError, ValueError, OverflowError):
         raise OptionError(f"{keyword(name)} is an array of numbers, not {shown(value)}.") from None
+
+
+def unmasked(given: Any) -> NDArray[Any]:
+    """Return an array-like as an array, which shares its memory where it can; raise ValueError if entries are masked.
+
+    NumPy itself would take what lies behind the mask, or NaN with a warning.
+
+    >>> unmasked(np.ma.array([1, 2], mask=[True, False]))
+    Traceback (most recent call last):
+    ValueError: entries are masked
+    """
+    rows = given if isinstance(given, list | tuple) else []
+    entries_of_rows = (entry for row in rows if isinstance(row, list | tuple) for entry in row)
+    if np.ma.is_masked(given) or any(map(np.ma.is_masked, chain(rows, entries_of_rows))):
+        raise ValueError("entries are masked")
+    return np.asarray(given)
 
 
 def shown(value: Any) -> str:

@@ -17,7 +17,7 @@ from rfdag.graphs.sparse import (
     sparse_dag,
     sparse_topological_order,
 )
-from rfdag.values import shown
+from rfdag.values import shown, unmasked
 
 Graph = NDArray[np.int8]
 Undirected = NDArray[np.bool_]
@@ -175,7 +175,7 @@ def check_labels(labels: ArrayLike, size: int) -> list[int]:
 
 def _whole_numbers(nodes: ArrayLike) -> list[int]:
     try:
-        given = np.asarray(nodes).ravel()
+        given = unmasked(nodes).ravel()
     except (TypeError, ValueError):
         raise GraphError(f"Nodes are numbers of rows and columns, not {shown(nodes)}.") from None
     if given.size and given.dtype.kind not in "iu":
@@ -221,10 +221,11 @@ def square(matrix: ArrayLike, *, missing: bool = False) -> NDArray[np.generic]:
     rfdag.errors.GraphError: Found an array of shape (); a graph is a square matrix with one row per node.
     """
     try:
-        graph = np.array(matrix)
+        graph = unmasked(matrix).copy()
     except (TypeError, ValueError):
+        what = "with masked entries" if np.ma.is_masked(matrix) else "that is no matrix"
         raise GraphError(
-            f"Found a {type(matrix).__name__} that is no matrix; a graph is a square matrix with one row per node."
+            f"Found a {type(matrix).__name__} {what}; a graph is a square matrix with one row per node."
         ) from None
     if graph.ndim != 2 or graph.shape[0] != graph.shape[1]:
         raise GraphError(f"Found an array of shape {graph.shape}; a graph is a square matrix with one row per node.")

@@ -12,7 +12,7 @@ from rfdag.knowledge.knowledge import Knowledge
 from rfdag.knowledge.wildcards import is_wildcard
 from rfdag.runtime.json_text import parsed
 from rfdag.runtime.names import decode_name, encode_name
-from rfdag.values import path_of
+from rfdag.values import path_of, shown
 
 TIERS = "addtemporal"
 EDGES = {"forbiddirect": "forbidden", "requiredirect": "required"}
@@ -128,7 +128,7 @@ def _from_tetrad(text: str, path: str | Path) -> Knowledge:
             if following != section:
                 raise FileError(
                     f"{path}, line {number}: a group is two lines, the causes and below them the effects; add a line "
-                    f"with the effects of {' '.join(words)!r}."
+                    f"with the effects of {shown(' '.join(words))}."
                 )
             edges[GROUPS[section]] += _pairs(words, effects)
     # Tetrad numbers tiers from 0 or 1, and may leave numbers out.
@@ -151,7 +151,7 @@ def _lines(text: str, path: str | Path) -> Iterator[tuple[int, str, list[str]]]:
         if len(words) == 1 and words[0].casefold() in SECTIONS:
             section = words[0].casefold()
         elif not section:
-            raise FileError(f"{path}, line {number}: {line.strip()!r} stands before any of {', '.join(SECTIONS)}.")
+            raise FileError(f"{path}, line {number}: {shown(line.strip())} stands before any of {', '.join(SECTIONS)}.")
         else:
             yield number, section, words
 
@@ -166,7 +166,7 @@ def _ends(words: list[str], path: str | Path, number: int) -> tuple[list[str], l
     if not causes or not effects:
         raise FileError(
             f"{path}, line {number}: an edge is two names, cause and effect, with a space between, not "
-            f"{' '.join(words)!r}."
+            f"{shown(' '.join(words))}."
         )
     return causes, effects
 
@@ -184,7 +184,7 @@ def _tier(word: str, path: str | Path, number: int) -> tuple[int, bool]:
     if not digits.isdecimal():
         raise FileError(
             f"{path}, line {number}: a tier begins with its number, and a * after it if it has no edges inside, not "
-            f"with {word!r}."
+            f"with {shown(word)}."
         )
     return int(digits), digits != word
 

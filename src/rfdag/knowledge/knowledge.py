@@ -15,6 +15,7 @@ from rfdag.errors import FileError, GraphError, OptionError, listed
 from rfdag.knowledge.constraints import Constraints
 from rfdag.knowledge.wildcards import columns_meant, is_wildcard
 from rfdag.runtime.notebook import ShownInNotebooks
+from rfdag.values import shown
 from rfdag.wording import nearest, with_nearest
 
 Names = tuple[Hashable, ...]
@@ -104,7 +105,7 @@ class Knowledge(ShownInNotebooks):
             return cls.read(source)
         if not isinstance(source, Mapping):
             raise OptionError(
-                f"knowledge is an rfdag.Knowledge, a mapping of its parts, or the path of a file, not {source!r}."
+                f"knowledge is an rfdag.Knowledge, a mapping of its parts, or the path of a file, not {shown(source)}."
             )
         from rfdag.knowledge.files import decoded
 
@@ -272,7 +273,7 @@ class Knowledge(ShownInNotebooks):
 
 def _sequence(what: str, given: Any) -> tuple[Any, ...]:
     if isinstance(given, str) or not isinstance(given, Iterable):
-        raise OptionError(f"{what} of knowledge is a list, not {given!r}.")
+        raise OptionError(f"{what} of knowledge is a list, not {shown(given)}.")
     return tuple(given)
 
 
@@ -280,7 +281,7 @@ def _names(what: str, given: Any) -> Names:
     names = _sequence(what, given)
     for name in names:
         if not isinstance(name, Hashable):
-            raise OptionError(f"{what} of knowledge lists names of columns, not {name!r}.")
+            raise OptionError(f"{what} of knowledge lists names of columns, not {shown(name)}.")
     return names
 
 
@@ -293,7 +294,7 @@ def _edges(what: str, given: Any) -> tuple[tuple[Hashable, Hashable], ...]:
     edges = tuple(tuple(edge) if isinstance(edge, list | tuple) else (edge,) for edge in _sequence(what, given))
     for edge in edges:
         if len(edge) != 2 or not all(isinstance(end, Hashable) for end in edge):
-            raise OptionError(f"{what} of knowledge lists pairs (cause, effect), not {edge!r}.")
+            raise OptionError(f"{what} of knowledge lists pairs (cause, effect), not {shown(edge)}.")
         if edge[0] == edge[1] and not is_wildcard(edge[0]):
             raise GraphError(f"{what} of knowledge has an edge from {edge[0]!r} to itself; a DAG has no such edges.")
     return tuple(dict.fromkeys((edge[0], edge[1]) for edge in edges))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from rfdag.errors import listed
 from rfdag.evidence.environments import EnvironmentMoments
 from rfdag.evidence.interventions import Environment, Interventions, Target
+from rfdag.result.records import counts, numbers, products, record, value_as
 from rfdag.runtime.names import decode_name, encode_name
 
 ARRAYS = ("rows", "means", "centre", "scale", "observational")
@@ -29,25 +32,20 @@ def encode_interventions(found: Interventions | None) -> dict[str, Any] | None:
     return {**found._asdict(), "environments": environments}
 
 
-def decode_interventions(content: dict[str, Any] | None) -> Interventions | None:
-    """Return what `encode_interventions` described."""
+def decode_interventions(content: dict[str, Any] | None, names: tuple[Hashable, ...]) -> Interventions | None:
+    """Return what `encode_interventions` described, about variables of these names."""
     if content is None:
         return None
-    environments = tuple(
-        Environment(
-            each["label"],
-            int(each["rows"]),
-            tuple(
-                Target(decode_name(target["variable"]), target["mechanism"], float(target["gain"]))
-                for target in each["targets"]
-            ),
-        )
-        for each in content["environments"]
-    )
-    found = Interventions(**{**content, "environments": environments})
-    if found.intercepts not in ("common", "environment"):
-        raise ValueError(f"intercepts by {found.intercepts!r}")
-    return found
+    environments = tuple(_decode_environment(each, names) for each in content["environments"])
+    return record(Interventions, content, environments=environments)
+
+
+def _decode_environment(content: dict[str, Any], names: tuple[Hashable, ...]) -> Environment:
+    targets = tuple(record(Target, target, variable=decode_name(target["variable"])) for target in content["targets"])
+    unknown = [target.variable for target in targets if target.variable not in names]
+    if unknown:
+        raise ValueError(f"targets {listed(unknown)}, which are no variables")
+    return record(Environment, content, targets=targets)
 
 
 def encode_environments(evidence: EnvironmentMoments | None) -> dict[str, Any] | None:
@@ -67,23 +65,25 @@ def decode_environments(content: dict[str, Any] | None, names: tuple[Hashable, .
     """Return the moments that `encode_environments` described."""
     if content is None:
         return None
-    targets, labels = content["targets"], tuple(content["labels"])
+    labels = value_as(tuple[str, ...], content["labels"], "labels")
+    targets = value_as(tuple[tuple[int, ...], ...] | None, content["targets"], "targets")
+    observational = value_as(tuple[bool, ...], content["observational"], "observational")
     count, p = len(labels), len(names)
-
-    def array(name: str, kind: type, *shape: int) -> Any:
-        found: Any = np.array(content[name], kind)
-        if found.shape != shape:
-            raise ValueError(f"{name} of shape {found.shape} for {count} environments of {p} variables")
-        return found
-
+    if len(observational) != count or len(targets or labels) != count:
+        raise ValueError(f"{len(targets or labels)} sets of targets, {len(observational)} kinds, {count} environments")
+    if not set(chain(*(targets or ()))) <= set(range(p)):
+        raise ValueError(f"targets beyond {p} variables")
+    rows, scale = counts(content["rows"], "rows", count), numbers(content["scale"], "scale", p)
+    if (rows < 1).any() or (scale <= 0).any():
+        raise ValueError("an environment without rows, or a variable without a scale")
     return EnvironmentMoments(
         names,
         labels,
-        targets=None if targets is None else tuple(map(tuple, targets)),
-        scatters=array("scatters", float, count, p, p),
-        rows=array("rows", int, count),
-        means=array("means", float, count, p),
-        centre=array("centre", float, p),
-        scale=array("scale", float, p),
-        observational=array("observational", bool, count),
+        targets=targets,
+        scatters=products(content["scatters"], "scatters", count, p, p),
+        rows=rows,
+        means=numbers(content["means"], "means", count, p),
+        centre=numbers(content["centre"], "centre", p),
+        scale=scale,
+        observational=np.array(observational, bool),
     )

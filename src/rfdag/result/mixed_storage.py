@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-import numpy as np
-
 from rfdag.evidence.expansion import Category, Expansion, Part, Powers
 from rfdag.evidence.mixed import MixedMoments
+from rfdag.result.records import counts, numbers, products, record, value_as
 
 
 def encode_mixed(mixed: MixedMoments | None) -> dict[str, Any] | None:
@@ -30,17 +29,18 @@ def decode_mixed(content: dict[str, Any] | None, names: tuple[Hashable, ...]) ->
     """Return the moments that `encode_mixed` described."""
     if content is None:
         return None
-    covariance = np.array(content["covariance"], np.float64)
-    if not np.isfinite(covariance).all():
-        raise ValueError("a covariance that is no number")
+    expansion = Expansion(names, tuple(map(_decode_part, content["parts"])))
+    if len(expansion.parts) != len(names):
+        raise ValueError(f"{len(expansion.parts)} parts of {len(names)} variables")
+    columns = int(expansion.widths.sum())
     return MixedMoments(
-        Expansion(names, tuple(map(_decode_part, content["parts"]))),
-        int(content["rows"]),
-        covariance,
-        np.array(content["column_means"], np.float64),
-        one_equation=bool(content["one_equation"]),
-        correlated=content["correlated"],
-        countable=bool(content["countable"]),
+        expansion,
+        value_as(int, content["rows"], "rows"),
+        products(content["covariance"], "covariance", columns, columns),
+        numbers(content["column_means"], "column_means", columns),
+        one_equation=value_as(bool, content["one_equation"], "one_equation"),
+        correlated=value_as(str, content["correlated"], "correlated"),
+        countable=value_as(bool, content["countable"], "countable"),
     )
 
 
@@ -58,6 +58,12 @@ def _encode_part(part: Part) -> dict[str, Any]:
 
 def _decode_part(content: dict[str, Any]) -> Part:
     if "levels" not in content:
-        return Powers(float(content["mean"]), float(content["deviation"]), int(content["degree"]))
-    of_code, counts = (np.array(content[name], np.int64) for name in ("of_code", "counts"))
-    return Category(tuple(content["levels"]), of_code, counts, tuple(content["pooled"]), tuple(content["codes"]))
+        powers = record(Powers, content)
+        if powers.deviation <= 0 or powers.degree < 1:
+            raise ValueError(f"deviation {powers.deviation:g} and degree {powers.degree} of a number")
+        return powers
+    levels = len(content["levels"])
+    codes = counts(content["of_code"], "of_code", -1, below=levels)
+    if len(codes) != len(content["codes"]) or levels < 2:
+        raise ValueError(f"{levels} levels, of {len(content['codes'])} codes, numbered {len(codes)} times")
+    return record(Category, content, of_code=codes, counts=counts(content["counts"], "counts", levels))

@@ -5,24 +5,25 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Hashable
-from dataclasses import asdict, fields
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from rfdag.eliminate.trace import Trace
 from rfdag.errors import DataMessage, FileError, OptionError, listed
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.regressions import Regressions
-from rfdag.graphs.dag import check_order
+from rfdag.graphs.dag import as_dag, check_order
 from rfdag.graphs.sparse import entries_at
 from rfdag.input.checks import check_duplicates
 from rfdag.input.columns import Column
 from rfdag.input.files import require_memory
 from rfdag.methods.settings import Settings
+from rfdag.methods.soft import Soft
 from rfdag.orders.exact import Proof
 from rfdag.orders.path import PathPoint
 from rfdag.orders.portfolio import Attempt
@@ -35,6 +36,8 @@ from rfdag.result.environment_storage import (
     encode_interventions,
 )
 from rfdag.result.mixed_storage import decode_mixed, encode_mixed
+from rfdag.result.records import ROUNDING, counts, numbers, record, value_as
+from rfdag.result.trace_storage import decode_trace, encode_trace
 from rfdag.runtime.json_text import memory_of, parsed
 from rfdag.runtime.memory import TRIFLE, available_memory
 from rfdag.runtime.names import decode_name, encode_name
@@ -94,7 +97,7 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
         "reading": list(result.reading),
         "means": None if result.means is None else _known(result.means),
         "knowledge": None if result.knowledge is None else to_parts(result.knowledge),
-        "trace": _encode_trace(result.trace) if isinstance(result.recorded, Trace) else None,
+        "trace": encode_trace(result.trace) if isinstance(result.recorded, Trace) else None,
         "moments": _encode_moments(result.moments) if with_moments else None,
         "mixed": encode_mixed(result.mixed) if with_moments else None,
         "interventions": encode_interventions(result.interventions),
@@ -167,59 +170,80 @@ def decode(content: dict[str, Any]) -> Result:
 
     known, used = content.get("knowledge"), content.get("estimator")
     names = tuple(decode_name(name) for name in content["names"])
-    _require_room(content, len(names))
-    rows, columns = np.array(content["edges"], np.int64).reshape(-1, 2).T
-
-    def at_edges(values: Any) -> Any:
-        """Return a matrix, or a sparse array, with these values at the edges."""
-        matrix = csr_array((np.array(values), (rows, columns)), shape=(len(names), len(names)))
-        return matrix if content.get("sparse") else matrix.toarray()
-
-    regressions = None
-    if content["coefficients"] is not None:
-        partial = content["partial_correlations"]
-        regressions = Regressions(
-            at_edges(np.array(content["coefficients"], np.float64)),
-            _vector(content["residual_variances"], len(names)),
-            None if partial is None else at_edges(np.array(partial, np.float64)),  # type: ignore[arg-type]
-        )
+    p, sparse = len(names), value_as(bool, content.get("sparse", False), "sparse")
+    _require_room(content, p)
+    edges = counts(content["edges"], "edges", -1, 2, below=p)
+    if len(np.unique(edges, axis=0)) < len(edges):
+        raise ValueError("edges that are listed twice")
+    rows, columns = edges.T
+    at_edges = partial(_at_edges, rows, columns, p, sparse)
     dag = at_edges(np.ones(len(rows), np.int8))
     check_duplicates(names)
-    n_samples = content["n_samples"]
-    if n_samples is not None and (type(n_samples) is not int or n_samples < 1):
+    n_samples = value_as(int | None, content["n_samples"], "n_samples")
+    if n_samples is not None and n_samples < 1:
         raise ValueError(f"{n_samples!r} rows")
-    interventions = decode_interventions(content.get("interventions"))
+    interventions = decode_interventions(content.get("interventions"), names)
     by_environment = decode_environments(content.get("by_environment"), names)
-    if by_environment is not None and interventions is None:
+    if (by_environment is not None) > (interventions is not None):
         raise KeyError("interventions")
+    gamma = value_as(float, content["gamma"], "gamma")
+    if not 0 <= gamma <= (Soft.declared()["gamma"].most or 0.0):
+        raise ValueError(f"{gamma:g} as gamma")
+    if sparse and content.get("mixed") is not None:
+        raise ValueError("a sparse graph of mixed variables")
+    if interventions and by_environment and interventions.labels != by_environment.labels:
+        raise ValueError(f"environments {listed(interventions.labels)} and {listed(by_environment.labels)}")
     return Result(
         names=names,
         order=tuple(names[at] for at in _order_of(content["order"], dag)),
         dag=dag,
-        recorded=Trace.empty() if content["trace"] is None else _decode_trace(content["trace"]),
+        recorded=Trace.empty() if content["trace"] is None else decode_trace(content["trace"], p),
         moments=_decode_moments(content["moments"], names, n_samples),
         n_samples=n_samples,
-        score=content["score"],
-        gamma=float(content["gamma"]),
-        attempts=tuple(Attempt(**attempt) for attempt in content["attempts"]),
-        path=tuple(PathPoint(**point) for point in content["path"]),
+        score=value_as(float | None, content["score"], "score"),
+        gamma=gamma,
+        attempts=tuple(record(Attempt, attempt) for attempt in content["attempts"]),
+        path=tuple(record(PathPoint, point) for point in content["path"]),
         settings=Settings.from_dict(content["settings"]),
-        regressions=regressions,
-        timings=content["timings"],
+        regressions=_decode_regressions(content, p, at_edges),
+        timings=value_as(dict[str, float], content["timings"], "timings"),
         warnings=_decode_warnings(content),
-        interrupted=content["interrupted"],
-        tests={int(size): count for size, count in content.get("tests", {}).items()},
+        interrupted=value_as(bool, content["interrupted"], "interrupted"),
+        tests={int(size): count for size, count in value_as(dict[str, int], content.get("tests", {}), "tests").items()},
         columns=tuple(_decode_column(column) for column in content.get("columns", ())),
-        reading=tuple(content.get("reading", ())),
-        means=None if content["means"] is None else _vector(content["means"], len(names)),
-        gains=None if content.get("gains") is None else at_edges(np.array(content["gains"], np.float64)),
+        reading=value_as(tuple[str, ...], content.get("reading", []), "reading"),
+        means=None if content["means"] is None else numbers(content["means"], "means", p, missing=True),
+        gains=None if content.get("gains") is None else at_edges(numbers(content["gains"], "gains", len(rows))),
         mixed=decode_mixed(content.get("mixed"), names),
         interventions=interventions,
         by_environment=by_environment,
         knowledge=None if known is None else from_parts(known),
-        estimator=None if used is None else UsedEstimator(**used),
-        proof=Proof(**content["proof"]) if content.get("proof") else None,
-        rivals=tuple(_decode_rival(rival, len(names)) for rival in content.get("rivals", ())),
+        estimator=None if used is None else record(UsedEstimator, used),
+        proof=record(Proof, content["proof"]) if content.get("proof") else None,
+        rivals=tuple(_decode_rival(rival, p) for rival in content.get("rivals", ())),
+    )
+
+
+def _at_edges(rows: Any, columns: Any, p: int, sparse: bool, values: Any) -> Any:
+    """Return a matrix, or a sparse array, with these values at the edges."""
+    matrix = csr_array((values, (rows, columns)), shape=(p, p))
+    return matrix if sparse else matrix.toarray()
+
+
+def _decode_regressions(content: dict[str, Any], p: int, at_edges: Callable[[Any], Any]) -> Regressions | None:
+    if content["coefficients"] is None:
+        return None
+    edges, correlations = len(content["edges"]), content["partial_correlations"]
+    variances = numbers(content["residual_variances"], "residual_variances", p, missing=True)
+    if (variances < 0).any():
+        raise ValueError("negative residual_variances")
+    partial_correlations = None if correlations is None else numbers(correlations, "partial_correlations", edges)
+    if partial_correlations is not None and (np.abs(partial_correlations) > 1 + ROUNDING).any():
+        raise ValueError("partial_correlations beyond 1")
+    return Regressions(
+        at_edges(numbers(content["coefficients"], "coefficients", edges, missing=True)),
+        variances,
+        None if partial_correlations is None else at_edges(partial_correlations),
     )
 
 
@@ -229,14 +253,6 @@ def _require_room(content: dict[str, Any], p: int) -> None:
     needed, free = float(per_pair) * p * p, available_memory()
     if needed > max(TRIFLE, free):
         raise MemoryError(f"{needed / 1e9:.1f} GB for matrices of {p} variables; {free / 1e9:.1f} GB are free")
-
-
-def _vector(values: Any, size: int) -> NDArray[np.float64]:
-    """Return one number for each variable."""
-    found = np.array(values, np.float64)
-    if found.shape != (size,):
-        raise ValueError(f"an array of shape {found.shape} for {size} variables")
-    return found
 
 
 def _order_of(places: Any, dag: Any) -> list[int]:
@@ -252,61 +268,18 @@ def _order_of(places: Any, dag: Any) -> list[int]:
 def _decode_warnings(content: dict[str, Any]) -> tuple[str, ...]:
     """Return the warnings, those about the data as such; files of earlier versions do not tell them apart."""
     about_data = set(content.get("about_data", ()))
-    return tuple(
-        DataMessage(warning) if at in about_data else warning for at, warning in enumerate(content["warnings"])
-    )
+    found = value_as(tuple[str, ...], content["warnings"], "warnings")
+    return tuple(DataMessage(warning) if at in about_data else warning for at, warning in enumerate(found))
 
 
 def _decode_column(content: dict[str, Any]) -> Column:
-    texts = [content["taken_for"], content["done"], *content["remarks"]]
-    if not all(isinstance(text, str) for text in texts):
-        raise ValueError(f"a column that is described by {listed(texts)}")
-    parts = {**content, "name": decode_name(content["name"]), "remarks": tuple(content["remarks"])}
-    return Column(**parts)
+    return record(Column, content, name=decode_name(content["name"]))
 
 
 def _decode_rival(content: dict[str, Any], size: int) -> Alternative:
     dag = np.zeros((size, size), np.int8)
-    dag[tuple(np.array(content["edges"], np.int64).reshape(-1, 2).T)] = 1
-    return Alternative(content["cost"], dag)
-
-
-def _encode_trace(trace: Trace) -> dict[str, Any]:
-    encoded: dict[str, Any] = {}
-    for entry in fields(trace):
-        if entry.name == "names":
-            continue
-        value = getattr(trace, entry.name)
-        if isinstance(value, np.ndarray):
-            encoded[entry.name] = value.tolist()
-        elif isinstance(value, tuple):
-            encoded[entry.name] = [edges.tolist() for edges in value]
-        else:
-            # An oracle has no margin; JSON has no infinity.
-            encoded[entry.name] = None if value == math.inf else value
-    return encoded
-
-
-def _decode_trace(content: dict[str, Any]) -> Trace:
-    def edges(name: str) -> tuple[NDArray[np.int64], ...] | None:
-        found = content[name]
-        return None if found is None else tuple(np.array(pairs, np.int64).reshape(-1, 2) for pairs in found)
-
-    whole = ("node", "removal", "fill", "degree", "ties", "search")
-    return Trace(
-        **{name: np.array(content[name], np.int64) for name in whole},
-        threshold=np.array(content["threshold"], np.float64),
-        removed_edges=edges("removed_edges"),
-        filled_edges=edges("filled_edges"),
-        smallest_margin=math.inf if content["smallest_margin"] is None else content["smallest_margin"],
-        capped=content["capped"],
-        neighbours=_decode_neighbours(content.get("neighbours")),
-        names=None,
-    )
-
-
-def _decode_neighbours(content: list[list[int]] | None) -> tuple[NDArray[np.int64], ...] | None:
-    return None if content is None else tuple(np.array(nodes, np.int64) for nodes in content)
+    dag[tuple(counts(content["edges"], "edges of a rival", -1, 2, below=size).T)] = 1
+    return Alternative(value_as(float, content["cost"], "cost"), as_dag(dag))
 
 
 def _encode_moments(moments: Moments | None) -> dict[str, Any] | None:
@@ -326,8 +299,25 @@ def _decode_moments(
     missing = {"factor", "means", "scales"} - set(content)
     if missing:
         raise KeyError(f"moments lack {listed(sorted(missing))}")
-    arrays: dict[str, Any] = {name: content.get(name) for name in ARRAYS}
-    arrays = {name: None if array is None else np.array(array) for name, array in arrays.items()}
-    # Files of earlier versions know of no other correlation.
-    content = {"correlated": "pearson"} | content
-    return Moments(names=names, n_samples=n_samples, **arrays, **{name: content[name] for name in NUMBERS})
+    p, partial = len(names), content.get("partial")
+    factor = numbers(content["factor"], "factor", -1, p)
+    if (np.abs(factor) > 1 + ROUNDING).any() or not np.allclose(
+        np.linalg.norm(factor, axis=0), 1.0, rtol=0.0, atol=ROUNDING
+    ):
+        raise ValueError("a factor whose columns have other lengths than 1")
+    scales = numbers(content["scales"], "scales", p)
+    if (scales <= 0).any():
+        raise ValueError(f"{scales.min():g} in scales")
+    return Moments(
+        names,
+        n_samples,
+        factor,
+        numbers(content["means"], "means", p),
+        scales,
+        None if partial is None else numbers(partial, "partial", p, p),
+        value_as(str, content["kind"], "kind"),
+        value_as(float, content["tolerance"], "tolerance"),
+        value_as(int, content["ddof"], "ddof"),
+        # Files of earlier versions know of no other correlation.
+        correlated=value_as(str, content.get("correlated", "pearson"), "correlated"),
+    )

@@ -41,7 +41,7 @@ def decode_name(name: Any) -> Hashable:
             return _parsed(datetime.date, text)
         case {"datetime": str(text), **rest} if not rest:
             return _parsed(datetime.datetime, text)
-        case dict():
+        case dict() | list():
             raise FileError(
                 f"Found {name!r} in place of a column's name; a name is text or a number, or one of the objects "
                 "{'tuple': [...]}, {'date': '2024-12-31'} and {'datetime': '2024-12-31T12:00:00'}."

@@ -177,9 +177,13 @@ def sample(sem: LinearSEM, n: int, rng: Seed = None) -> Floats:
     if issparse(sem.weights):
         return _sample_sparse(sem, n, generator)
     values = generator.standard_normal((n, len(sem.weights))) * np.sqrt(sem.variances)
-    for node in topological_order(sem.dag):
-        parents = np.flatnonzero(sem.weights[:, node])
-        values[:, node] += values[:, parents] @ sem.weights[parents, node]
+    with np.errstate(over="ignore", invalid="ignore"):
+        for node in topological_order(sem.dag):
+            parents = np.flatnonzero(sem.weights[:, node])
+            values[:, node] += values[:, parents] @ sem.weights[parents, node]
+    if not np.isfinite(values).all():
+        largest = float(np.abs(sem.weights).max())
+        raise OptionError(f"Rows of this model exceed the largest number; its weights go up to {largest:.3g}.")
     return values
 
 
