@@ -278,7 +278,10 @@ class Options:
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Return the options that `to_dict` returned, perhaps by way of JSON."""
         return cls(
-            **{name: Absent(value[OBJECT]) if isinstance(value, Mapping) else value for name, value in values.items()}
+            **{
+                name: Absent(str(value[OBJECT])) if isinstance(value, Mapping) else value
+                for name, value in values.items()
+            }
         )
 
     def __repr__(self) -> str:

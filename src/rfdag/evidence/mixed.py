@@ -327,8 +327,9 @@ class MixedMoments(Evidence):
         for variable, part in enumerate(self.expansion.parts):
             if not isinstance(part, Category):
                 scale[starts[variable]] = part.deviation
-        matrix = self.covariance[np.ix_(chosen, chosen)] * scale[chosen] * scale[chosen][:, None]
-        return Moments.from_covariance(matrix, self.n_samples, labels), places
+        standard = Moments.from_covariance(self.covariance[np.ix_(chosen, chosen)], self.n_samples, labels)
+        # The squares of these scales may be beyond double precision.
+        return replace(standard, scales=standard.scales * scale[chosen]), places
 
 
 def _regressed(covariance: Floats, on: Integers, own: Integers) -> tuple[Floats, Floats]:

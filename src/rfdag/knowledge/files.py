@@ -19,6 +19,8 @@ EDGES = {"forbiddirect": "forbidden", "requiredirect": "required"}
 """Sections with an edge on each line, and the part of the knowledge they hold."""
 GROUPS = {"forbiddengroup": "forbidden", "requiredgroup": "required"}
 """Sections with two lines for each group of edges: all causes, and all effects, of every edge between the two."""
+LONGEST = 9
+"""Digits of the number of a tier, at most."""
 SECTIONS = (TIERS, *EDGES, *GROUPS)
 ARROW = "==>"
 """Between the causes and the effects of a line, as some versions of Tetrad write an edge."""
@@ -181,7 +183,7 @@ def _pairs(causes: list[str], effects: list[str]) -> list[tuple[str, str]]:
 
 def _tier(word: str, path: str | Path, number: int) -> tuple[int, bool]:
     digits = word.rstrip("*")
-    if not digits.isdecimal():
+    if not digits.isdecimal() or len(digits) > LONGEST:
         raise FileError(
             f"{path}, line {number}: a tier begins with its number, and a * after it if it has no edges inside, not "
             f"with {shown(word)}."

@@ -76,13 +76,16 @@ def decode_environments(content: dict[str, Any] | None, names: tuple[Hashable, .
     rows, scale = counts(content["rows"], "rows", count), numbers(content["scale"], "scale", p)
     if (rows < 1).any() or (scale <= 0).any():
         raise ValueError("an environment without rows, or a variable without a scale")
+    means = numbers(content["means"], "means", count, p)
+    if (np.abs(means) > rows.sum()).any():
+        raise ValueError(f"{np.abs(means).max():g} deviations as a mean")
     return EnvironmentMoments(
         names,
         labels,
         targets=targets,
         scatters=products(content["scatters"], "scatters", count, p, p),
         rows=rows,
-        means=numbers(content["means"], "means", count, p),
+        means=means,
         centre=numbers(content["centre"], "centre", p),
         scale=scale,
         observational=np.array(observational, bool),

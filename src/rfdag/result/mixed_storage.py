@@ -32,10 +32,12 @@ def decode_mixed(content: dict[str, Any] | None, names: tuple[Hashable, ...]) ->
     expansion = Expansion(names, tuple(map(_decode_part, content["parts"])))
     if len(expansion.parts) != len(names):
         raise ValueError(f"{len(expansion.parts)} parts of {len(names)} variables")
-    columns = int(expansion.widths.sum())
+    columns, rows = int(expansion.widths.sum()), value_as(int, content["rows"], "rows")
+    if rows < 1:
+        raise ValueError(f"{rows} rows")
     return MixedMoments(
         expansion,
-        value_as(int, content["rows"], "rows"),
+        rows,
         products(content["covariance"], "covariance", columns, columns),
         numbers(content["column_means"], "column_means", columns),
         one_equation=value_as(bool, content["one_equation"], "one_equation"),
