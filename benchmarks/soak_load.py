@@ -28,7 +28,7 @@ import numpy as np
 
 import forking
 import rfdag
-from report import ROOT, markdown, provenance, update_section, write_tables
+from report import ROOT, known_rows, markdown, provenance, update_section, write_tables
 from rfdag.runtime.progress import Progress
 
 PROBES = 40
@@ -46,13 +46,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--parts", default=",".join(PARTS))
     options = parser.parse_args(arguments)
-    rows: list[dict[str, Any]] = []
+    # Parts that are not measured now stay as they were.
+    known: dict[str, Any] = {row["what"]: row["found"] for row in known_rows("soak_load")}
     warnings.simplefilter("ignore")
     with Progress() as progress:
         for part in options.parts.split(","):
             found = PARTS[part](options.calls, options.seed, progress.stage(part))
-            rows += [{"what": what, "found": value} for what, value in found.items()]
-            print(*(f"{row['what']}: {row['found']}" for row in rows[-len(found) :]), sep="\n", flush=True)
+            known |= found
+            print(*(f"{what}: {value}" for what, value in found.items()), sep="\n", flush=True)
+    rows = [{"what": what, "found": value} for what, value in known.items()]
     write_tables("soak_load", rows)
     update_section(
         ROOT / "docs" / "reliability.md", "load", f"{markdown(rows)}\nSeed {options.seed}.\n\n{provenance()}"

@@ -129,7 +129,7 @@ class _Reader:
         if not marks and names in (["graph"], ["node"], ["edge"]) and attributes:
             self._nodes.pop(names[0])
             return []
-        if not marks and any(attributes.get(word) == FLAG for word in LATENT):
+        if not marks and names and any(attributes.get(word) == FLAG for word in LATENT):
             raise GraphError(f"{names[0]!r} is latent; a DAG or CPDAG here holds measured variables only. Remove it.")
         for (first, second), mark in zip(pairwise(groups), marks, strict=True):
             self._connect(first, mark, second)
