@@ -125,19 +125,6 @@ class ParquetFile(File):
         """Return how many readers may be at work without their pages filling the memory."""
         return max(1, int(available_memory() / 4 / (BYTES_PER_COLUMN * max(len(self.names), 1))))
 
-    def nulls(self) -> dict[Hashable, int]:
-        """Return how many nulls there are according to the statistics of the row groups."""
-        counts: dict[Hashable, int] = {}
-        for group in range(self._metadata.num_row_groups):
-            row_group = self._metadata.row_group(group)
-            for at in range(row_group.num_columns):
-                column = row_group.column(at)
-                statistics = column.statistics
-                if statistics is not None and statistics.has_null_count and statistics.null_count:
-                    name = column.path_in_schema
-                    counts[name] = counts.get(name, 0) + statistics.null_count
-        return counts
-
     def pieces(self, names: Sequence[str], reading: Reading | None = None) -> Iterator[Piece]:
         """Yield pieces of one or more row groups."""
         step = rows_per_block(len(names))
@@ -299,6 +286,11 @@ def _encoded(column: Any, name: str, where: str) -> Encoded:
     arrow = require_pyarrow()
     from pyarrow import compute
 
+    try:
+        # Bytes that are no text are found here; whoever asks for the text itself gets an error of Python's.
+        column.validate(full=True)
+    except arrow.ArrowException as problem:
+        raise DataError(f"{where}: column {name!r} cannot be read as text ({problem}).") from None
     if arrow.types.is_dictionary(column.type):
         return _encoded_dictionaries(column.chunks if isinstance(column, arrow.ChunkedArray) else [column])
     if isinstance(column, arrow.ChunkedArray):

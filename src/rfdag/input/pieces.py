@@ -209,10 +209,6 @@ class File(ABC):
         """Return how many threads may read it at the same time."""
         return ANY_NUMBER
 
-    def nulls(self) -> dict[Hashable, int]:
-        """Return how many missing values its columns have, where there are any and the file counts them."""
-        return {}
-
 
 def _itself(block: Any) -> Any:
     return block

@@ -372,7 +372,6 @@ def _in_pieces(paths: list[Path], form: Description, threads: int) -> Pieces:
     first = files[0]
     names = shared_columns([file.names for file in files], [str(file.path) for file in files], form)
     counts = [file.rows for file in files]
-    nulls = [file.nulls() for file in files]
     words: dict[Any, Words] = {}
     for file in files:
         words |= file.words
@@ -386,8 +385,7 @@ def _in_pieces(paths: list[Path], form: Description, threads: int) -> Pieces:
         cut,
         sum(file.weight for file in files),
         None if None in counts else sum(count for count in counts if count is not None),
-        tuple(sum(of_file.get(name, 0) for of_file in nulls) for name in names),
-        min(file.readers() for file in files),
+        readers=min(file.readers() for file in files),
         repeatable=True,
         words={at: words[name] for at, name in enumerate(names) if name in words},
         origin=str(first.path) if len(files) == 1 else "The table",
