@@ -125,8 +125,7 @@ def read_evidence(
         return _of_data(lambda: read(source, form, names, threads), form.awkward, making)
     sparse = as_sparse(source)
     if sparse is not None:
-        labels = checked_names(tuple(range(sparse.shape[-1])), names)
-        return Gathered(read_sparse(sparse, input, n_samples, labels, tolerance))
+        return Gathered(read_sparse(sparse, input, n_samples, names, tolerance))
     if input == "dag" and is_networkx(source):
         source = from_networkx(source, names)
     table = as_table(with_rows_like_columns(source), form)

@@ -6,7 +6,7 @@ Nothing on this way makes a p × p array: checks, elimination and answer follow 
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -23,6 +23,7 @@ from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.independence import GraphIndependence, Independence
 from rfdag.evidence.spread import about_range
 from rfdag.graphs.sparse import canonical, sparse_dag
+from rfdag.input.checks import checked_names
 from rfdag.input.files import reading
 from rfdag.runtime.unpacking import require_plausible
 from rfdag.values import path_of
@@ -127,11 +128,12 @@ def _loaded(path: Path) -> Any:
 
 
 def read_sparse(
-    matrix: Any, input: str, n_samples: int | None, names: tuple[Hashable, ...], tolerance: float = 1e-8
+    matrix: Any, input: str, n_samples: int | None, names: Sequence[Hashable] | None, tolerance: float = 1e-8
 ) -> Sparse:
     """Return the evidence in a sparse array, checked; the array itself is left as it is."""
-    if len(names) > MOST_VARIABLES:
-        raise OptionError(f"Found {len(names)} variables; an elimination takes up to {MOST_VARIABLES}.")
+    if matrix.shape[-1] > MOST_VARIABLES:
+        raise OptionError(f"Found {matrix.shape[-1]} variables; an elimination takes up to {MOST_VARIABLES}.")
+    names = checked_names(tuple(range(matrix.shape[-1])), names)
     if input == "dag":
         if not names:
             raise GraphError("The DAG has no nodes; it needs at least one.")
