@@ -234,3 +234,43 @@ def test_the_program_learns_in_blocks(rows, tmp_path):
     ended = CliRunner().invoke(app, ["learn", str(tmp_path / "rows.npz"), "--blocks", "--json"])
     assert ended.exit_code == 0, ended.output
     assert json.loads(ended.stdout)["order"] == list(rfdag.learn(rows, blocks=True).order)
+
+
+def interrupted_after(done):
+    """Return what yields so many finished blocks as they complete, and then is interrupted."""
+
+    def completed(waiting):
+        for at, finished in enumerate(waiting):
+            if at == done:
+                raise KeyboardInterrupt
+            finished.result()
+            yield finished
+
+    return completed
+
+
+def test_ctrl_c_keeps_the_blocks_that_were_learnt(rows, monkeypatch):
+    whole = rfdag.learn(rows, blocks=True)
+    monkeypatch.setattr(blocks_, "as_completed", interrupted_after(1))
+    with pytest.warns(NumericalWarning) as warned:
+        found = rfdag.learn(rows, blocks=True, n_jobs=1)
+    said = " ".join(str(each.message) for each in warned)
+    assert found.interrupted
+    assert sorted(found.order) == sorted(whole.order)
+    assert 0 < found.dag.nnz < whole.dag.nnz
+    assert len(found.trace) == 0
+    assert "interrupted" in said
+    assert "were not learnt, and have no edges" in said
+    assert found.score > whole.score
+
+
+def test_ctrl_c_without_a_block_or_with_required_edges_raises(rows, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(blocks_, "as_completed", interrupted_after(0))
+        patched.setattr(blocks_, "_learn_one", lambda *arguments: blocks_._unlearnt(arguments[0], arguments[1]))
+        with pytest.raises(KeyboardInterrupt):
+            rfdag.learn(rows, blocks=True)
+    source, target = next(zip(*rfdag.learn(rows, blocks=True).dag.nonzero(), strict=True))
+    monkeypatch.setattr(blocks_, "as_completed", interrupted_after(1))
+    with pytest.raises(KeyboardInterrupt):
+        rfdag.learn(rows, blocks=True, knowledge=rfdag.Knowledge(required=[(int(source), int(target))]))

@@ -27,13 +27,14 @@ from rfdag.evidence.screening import find_blocks
 from rfdag.graphs.sparse import same_pattern
 from rfdag.input.columns import Column
 from rfdag.knowledge.constraints import Constraints
-from rfdag.methods.found import Found
+from rfdag.methods.found import INTERRUPTED, Found
 from rfdag.methods.method import Method
 from rfdag.methods.preflight import fits, most_columns
 from rfdag.methods.run import Run
 from rfdag.runtime.deadline import Clock
 from rfdag.runtime.progress import Progress
 from rfdag.runtime.threads import one_blas_thread
+from rfdag.wording import counted
 
 Integers = NDArray[np.int64]
 
@@ -42,7 +43,7 @@ WARNINGS_SHOWN = 5
 
 @dataclass(frozen=True)
 class _Part:
-    """One block: its columns, what was found (None for a column that is alone), and how its parents explain it."""
+    """One block: its columns, what was found (None for one without edges), and how its parents explain it."""
 
     columns: Integers
     found: Found | None
@@ -125,7 +126,11 @@ def _require_fit(largest: int, method: Method) -> None:
 
 
 def _learn_all(evidence: Blocks, blocks: Sequence[Integers], method: Method, run: Run) -> list[_Part]:
-    """Learn the blocks, the largest first, and return them in the order given."""
+    """Learn the blocks, the largest first, and return them in the order given.
+
+    Where the user interrupts that, blocks that were not learnt are returned without edges, unless none was, or some
+    edges are required.
+    """
     report = run.bar.stage("Learning blocks")
     costs = np.array([float(len(block)) ** 2 for block in blocks])
     apart = run.threads if len(blocks) >= 2 * run.threads else 1
@@ -158,12 +163,17 @@ def _learn_all(evidence: Blocks, blocks: Sequence[Integers], method: Method, run
                 parts[at] = finished.result()
                 done += costs[at]
                 report(done / costs.sum())
-        except BaseException:
+        except BaseException as ended:
             # Leaving the pool waits for its workers; let them end soon.
             stop.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return [parts[at] for at in range(len(blocks))]
+            by_user = isinstance(ended, KeyboardInterrupt)
+            pool.shutdown(wait=by_user, cancel_futures=True)
+            if not by_user or (run.constraints is not None and len(run.constraints.required_edges)):
+                raise
+            parts = {at: each.result() for each, at in waiting.items() if not each.cancelled() and not each.exception()}
+            if not any(part.found for part in parts.values()):
+                raise
+    return [parts[at] if at in parts else _unlearnt(evidence, block) for at, block in enumerate(blocks)]
 
 
 class _Shares:
@@ -185,7 +195,7 @@ class _Shares:
 def _learn_one(evidence: Blocks, columns: Integers, method: Method, run: Run) -> _Part:
     """Learn one block as if it were all there is."""
     if len(columns) == 1:
-        return _Part(columns, None, np.var(evidence.values[:, columns], axis=0, dtype=np.float64))
+        return _unlearnt(evidence, columns)
     names = tuple(evidence.names[at] for at in columns)
     # All columns were looked at together, those that are alone included.
     moments = Moments.from_data(evidence.values[:, columns], names, looked_at=False)
@@ -199,6 +209,11 @@ def _learn_one(evidence: Blocks, columns: Integers, method: Method, run: Run) ->
     return _Part(columns, found, fitted.variances, fitted.coefficients, fitted.partial_correlations)
 
 
+def _unlearnt(evidence: Blocks, columns: Integers) -> _Part:
+    """Return a block without edges: of one column, or one that there was no time for."""
+    return _Part(columns, None, np.var(evidence.values[:, columns], axis=0, dtype=np.float64))
+
+
 def _join(parts: Sequence[_Part], p: int, warnings: tuple[str, ...], constraints: Constraints | None = None) -> Found:
     variances = np.empty(p)
     for part in parts:
@@ -209,13 +224,17 @@ def _join(parts: Sequence[_Part], p: int, warnings: tuple[str, ...], constraints
     if constraints is not None:
         order = constraints.arrange(order, _chains(parts, p))
     dag, weights, partial = _edges(parts, p)
+    left = sum(part.found is None and len(part.columns) > 1 for part in parts)
+    if left:
+        unlearnt = Message(f"{left} of {counted(len(parts), 'block')} were not learnt, and have no edges.")
+        warnings = (*warnings, INTERRUPTED, unlearnt)
     return Found(
         order,
         dag,
         _trace(parts),
         attempts=tuple(attempt for _, each in found for attempt in each.attempts),
         warnings=(*warnings, *_summary(parts)),
-        interrupted=any(each.interrupted for _, each in found),
+        interrupted=bool(left) or any(each.interrupted for _, each in found),
         regressions=Regressions(weights, variances, partial),
         total=None if None in scores else float(sum(score for score in scores if score is not None)),
         extension=max((each.gamma for _, each in found), default=0.0),
@@ -252,8 +271,8 @@ def _edges(parts: Sequence[_Part], p: int) -> tuple[Any, Any, Any]:
 def _trace(parts: Sequence[_Part]) -> Trace:
     """Return the traces of all blocks one after the other, the last block first, as the order has it."""
     traces = [(part.columns, None if part.found is None else _recorded(part.found)) for part in reversed(parts)]
-    if any(trace is not None and not trace for _, trace in traces):
-        # Blocks that began in clusters have no elimination of their own.
+    if any((len(columns) > 1) if trace is None else not trace for columns, trace in traces):
+        # Blocks that were not learnt, or that began in clusters, have no elimination of their own.
         return Trace.empty()
     searches = np.cumsum([0, *(1 if trace is None else int(trace.search.max()) + 1 for _, trace in traces)])
     known = [trace for _, trace in traces if trace is not None]
