@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cache
 from numbers import Integral, Real
@@ -31,7 +31,20 @@ from typing import (
 import numpy as np
 
 from rfdag.errors import OptionError, keyword
-from rfdag.values import OBJECT, Absent, Labels, Numbers, cut, is_hashable, is_object, joined, name_of, number, plain
+from rfdag.values import (
+    OBJECT,
+    Absent,
+    Labels,
+    Numbers,
+    cut,
+    is_hashable,
+    is_iterable,
+    is_object,
+    joined,
+    name_of,
+    number,
+    plain,
+)
 from rfdag.wording import alternatives
 
 
@@ -165,9 +178,9 @@ class Declared(NamedTuple):
         rows = next((kind for kind in (Numbers, Labels) if kind in self.kinds), None)
         if rows is not None and (isinstance(value, list | tuple) or hasattr(value, "__array__")):
             value = value.item() if isinstance(value, np.generic) else rows(value)
-        if self.listing and value is not None and (isinstance(value, str) or not isinstance(value, Iterable)):
+        if self.listing and value is not None and (isinstance(value, str) or not is_iterable(value)):
             value = (value,)
-        return tuple(value) if self.listing and isinstance(value, Iterable) else plain(value)
+        return tuple(value) if self.listing and is_iterable(value) else plain(value)
 
     def _admits_number(self, value: Any) -> bool:
         if isinstance(value, bool) or not isinstance(value, Real):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,7 +48,7 @@ class Numbers:
 
     def __init__(self, values: ArrayLike) -> None:
         try:
-            self.values = np.array(values, dtype=np.float64)
+            self.values = _doubles(values)
         except (TypeError, ValueError):
             raise OptionError(f"Found {type(values).__name__} whose entries are not all numbers.") from None
         self.values.setflags(write=False)
@@ -120,6 +120,15 @@ def is_hashable(value: object) -> bool:
     except TypeError:
         return False
     return True
+
+
+def is_iterable(value: object) -> TypeGuard[Iterable[Any]]:
+    """Return whether one can go through something; an array without dimensions only looks as if one could.
+
+    >>> is_iterable([1]), is_iterable(np.array(1)), is_iterable(1)
+    (True, False, False)
+    """
+    return isinstance(value, Iterable) and getattr(value, "ndim", 1) > 0
 
 
 def name_of(value: Any) -> str:
@@ -297,12 +306,17 @@ def numbers(name: str, value: Any) -> NDArray[np.float64]:
     rfdag.errors.OptionError: r2 is an array of numbers, not 'high'.
     """
     try:
-        given = unmasked(value)
-        if given.dtype.kind == "c":
-            raise TypeError(f"{given.dtype} entries")
-        return np.array(given, np.float64)
+        return _doubles(value)
     except (TypeError, ValueError, OverflowError):
         raise OptionError(f"{keyword(name)} is an array of numbers, not {shown(value)}.") from None
+
+
+def _doubles(value: Any) -> NDArray[np.float64]:
+    """Return numbers as a new array; raise TypeError or ValueError for anything else, complex ones included."""
+    given = unmasked(value)
+    if given.dtype.kind == "c":
+        raise TypeError("complex numbers")
+    return np.array(given, np.float64)
 
 
 def unmasked(given: Any) -> NDArray[Any]:

@@ -14,7 +14,7 @@ from rfdag.errors import GraphError, OptionError, listed
 from rfdag.graphs.dag import Graph, find_cycle, square
 from rfdag.graphs.sparse import canonical, freeze, issparse
 from rfdag.result.exporting import Kind
-from rfdag.values import entries, one_of, shown
+from rfdag.values import entries, is_iterable, one_of, shown
 
 if TYPE_CHECKING:
     from rfdag.result import Result
@@ -185,7 +185,7 @@ def named(graph: NamedGraph) -> NamedGraph:
 
 def _pairs_of(pairs: Iterable[Pair]) -> Iterator[Pair]:
     """Yield the pairs of names in a list of them."""
-    if not isinstance(pairs, Iterable):
+    if not is_iterable(pairs):
         raise GraphError(f"Edges are a list of pairs of names, not {shown(pairs)}.")
     for pair in pairs:
         ends = entries("edge", pair)

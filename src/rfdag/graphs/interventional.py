@@ -13,7 +13,7 @@ from rfdag.graphs.dag import Graph, as_dag, check_nodes
 from rfdag.graphs.equivalence import cpdag
 from rfdag.graphs.meek import Edge, Oriented
 from rfdag.graphs.sparse import issparse
-from rfdag.values import switch
+from rfdag.values import is_iterable, switch
 
 Targets = Collection[int]
 
@@ -59,9 +59,9 @@ def icpdag(dag: Any, targets: Iterable[Targets], *, hard: bool = False) -> Graph
 
 def targeted(targets: Iterable[Targets], size: int) -> list[list[int]]:
     """Return the nodes that each experiment targets, checked."""
-    if isinstance(targets, str) or not isinstance(targets, Iterable):
+    if isinstance(targets, str) or not is_iterable(targets):
         raise GraphError(f"Targets are a list of nodes for each experiment, not {targets!r}.")
-    return [check_nodes(list(each) if isinstance(each, Iterable) else [each], size) for each in targets]
+    return [check_nodes(list(each) if is_iterable(each) else [each], size) for each in targets]
 
 
 def revealed_edges(dag: Any, targets: Iterable[Targets], *, hard: bool = False) -> list[Edge]:

@@ -15,7 +15,7 @@ from rfdag.errors import FileError, GraphError, OptionError, listed
 from rfdag.knowledge.constraints import Constraints
 from rfdag.knowledge.wildcards import columns_meant, is_wildcard
 from rfdag.runtime.notebook import ShownInNotebooks
-from rfdag.values import shown
+from rfdag.values import is_iterable, shown
 from rfdag.wording import nearest, with_nearest
 
 Names = tuple[Hashable, ...]
@@ -272,7 +272,7 @@ class Knowledge(ShownInNotebooks):
 
 
 def _sequence(what: str, given: Any) -> tuple[Any, ...]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
+    if isinstance(given, str) or not is_iterable(given):
         raise OptionError(f"{what} of knowledge is a list, not {shown(given)}.")
     return tuple(given)
 

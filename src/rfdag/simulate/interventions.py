@@ -16,7 +16,7 @@ from rfdag.runtime.memory import require_rows
 from rfdag.runtime.randomness import Seed, generator_from
 from rfdag.simulate.dags import MOST_NODES
 from rfdag.simulate.linear import LinearSEM, require_model
-from rfdag.values import one_of, pair, real, whole
+from rfdag.values import is_iterable, one_of, pair, real, whole
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.str_]
@@ -185,7 +185,7 @@ def _labelled(targets: TargetSets, p: int) -> dict[str, tuple[int, ...]]:
     """Return the sets of targets by label, each sorted and without repetition."""
     if isinstance(targets, Mapping):
         named = {str(label): entry for label, entry in targets.items()}
-    elif isinstance(targets, str) or not isinstance(targets, Iterable):
+    elif isinstance(targets, str) or not is_iterable(targets):
         raise OptionError(f"targets is a list with the columns of each environment, or a mapping, not {targets!r}.")
     else:
         targets = list(targets)
@@ -194,7 +194,7 @@ def _labelled(targets: TargetSets, p: int) -> dict[str, tuple[int, ...]]:
         raise OptionError(f"Labels are text, and two of the {len(targets)} in targets read the same.")
     sets = {}
     for label, entry in named.items():
-        columns: list[Any] = list(entry) if isinstance(entry, Iterable) and not isinstance(entry, str) else [entry]
+        columns: list[Any] = list(entry) if is_iterable(entry) and not isinstance(entry, str) else [entry]
         for column in columns:
             if isinstance(column, bool) or not isinstance(column, Integral) or not 0 <= int(column) < p:
                 raise OptionError(
