@@ -93,6 +93,40 @@ def test_what_cancels_is_judged_by_both_diagonals():
     assert not negligible(1.1e-3, 0.25, 4.0, 1e-3)
 
 
+@pytest.mark.parametrize("rule", ["rfd", "min-degree", "max-remove"])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_margin_of_a_whole_run_is_that_of_its_steps(rule, seed):
+    generator = np.random.default_rng([seed, 8])
+    rows = generator.normal(size=(12 + seed, 7)) @ np.triu(generator.normal(size=(7, 7)))
+    moments, threshold = Moments.from_data(rows), FisherZ(len(rows), 0.2)
+    engine = SparseEngine(csr_array(moments.partial_correlations()), threshold)
+    engine.run(rule)
+    stepwise = SparseEngine(csr_array(moments.partial_correlations()), threshold)
+    left, least = list(range(7)), math.inf
+    for variable in engine._state.record[0].tolist():
+        v = len(left)
+        sizes = np.abs(moments.partial_correlations(left)[np.triu_indices(v, 1)])
+        least = min(least, np.abs(sizes - threshold(v)).min(initial=math.inf))
+        stepwise.remove(stepwise.remaining.tolist().index(variable))
+        left.remove(variable)
+    assert engine.margin == pytest.approx(least, abs=1e-8)
+    assert stepwise.margin == pytest.approx(least, abs=1e-8)
+
+
+def test_a_run_reports_the_share_of_variables_that_are_gone(monkeypatch):
+    monkeypatch.setattr(sparse_engine, "PATIENCE", 1)
+    rows = np.random.default_rng(9).normal(size=(40, 10)) @ np.triu(np.random.default_rng(10).normal(size=(10, 10)))
+    engine = SparseEngine(csr_array(Moments.from_data(rows).partial_correlations()), FisherZ(40, 0.2))
+    shares = []
+    engine.run("rfd", report=shares.append)
+    removing = [share for share in shares if share >= 0.2]
+    assert removing == sorted(removing)
+    assert removing[-1] < 1.0
+    gone = (np.array(removing) - 0.2) / 0.8 * 10
+    assert np.allclose(gone, np.round(gone))
+    assert len(set(removing)) > 5
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_lists_are_as_long_as_nodes_have_neighbours(seed):
     dag = random_dag(7, 0.4, rng=seed)
