@@ -129,6 +129,7 @@ def shell(words: str, folder: Path, out: Path | str = ".", seed: int = 1, enviro
         cwd=folder,
         capture_output=True,
         text=True,
+        errors="replace",
         timeout=600,
         check=False,
         env={**os.environ, **environment},
