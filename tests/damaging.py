@@ -5,10 +5,12 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 
 import rfdag
 from rfdag.errors import RfdagError
@@ -48,7 +50,23 @@ def results() -> dict[str, rfdag.Result]:
         "knowledge": rfdag.learn(rows, knowledge=rfdag.Knowledge(tiers=[[0, 1], [2, 3, 4]])),
         "curves": rfdag.learn(rows, basis="auto"),
         "DAG": rfdag.learn(np.triu(np.ones((4, 4)), 1), input="dag"),
+        "a level without rows": _with_an_unused_level(rows),
+        "powers that determine one another": rfdag.learn(
+            np.column_stack([rows, rows[:, 0] ** 2, rows[:, 1] ** 3]), basis=3
+        ),
+        "names that are tuples and dates": rfdag.learn(
+            pandas.DataFrame(rows, columns=[("a", 1), ("a", 2), "b", date(2024, 1, 1), date(2024, 1, 2)]),
+            drop=[("a", 1), date(2024, 1, 1)],
+        ),
     }
+
+
+def _with_an_unused_level(rows: np.ndarray) -> rfdag.Result:
+    """Return a result whose only rows of a level are left out, since another value is missing there."""
+    frame = pandas.DataFrame(rows, columns=list("abcde"))
+    frame["kind"] = ["w", *["x", "y", "z"] * 19, "x", "y"]
+    frame.loc[0, "b"] = np.nan
+    return rfdag.learn(frame, missing="drop")
 
 
 def contents(folder: Path) -> dict[str, Any]:

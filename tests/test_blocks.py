@@ -264,6 +264,35 @@ def test_ctrl_c_keeps_the_blocks_that_were_learnt(rows, monkeypatch):
     assert found.score > whole.score
 
 
+def test_ctrl_c_while_the_last_block_runs_is_told(rows, monkeypatch):
+    sizes = list(map(len, components(rows)))
+    monkeypatch.setattr(blocks_, "as_completed", interrupted_after(sum(size > 1 for size in sizes)))
+    with pytest.warns(NumericalWarning, match="interrupted"):
+        found = rfdag.learn(rows, blocks=True, n_jobs=1)
+    assert found.interrupted
+
+
+def test_an_error_of_a_block_is_not_hidden_by_ctrl_c(rows, monkeypatch):
+    learn_one, largest = blocks_._learn_one, max(map(len, components(rows)))
+
+    def failing(evidence, columns, method, run):
+        if len(columns) < largest:
+            raise DataError("this block is spoilt")
+        return learn_one(evidence, columns, method, run)
+
+    def completed(waiting):
+        first, second, *_ = waiting
+        first.result()
+        yield first
+        assert second.exception() is not None
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(blocks_, "_learn_one", failing)
+    monkeypatch.setattr(blocks_, "as_completed", completed)
+    with pytest.raises(DataError, match="spoilt"):
+        rfdag.learn(rows, blocks=True, n_jobs=1)
+
+
 def test_ctrl_c_without_a_block_or_with_required_edges_raises(rows, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(blocks_, "as_completed", interrupted_after(0))

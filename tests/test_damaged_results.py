@@ -45,7 +45,11 @@ def test_results_that_are_not_damaged_answer_everything(tmp_path):
         warnings.simplefilter("ignore")
         for result in results().values():
             result.save(tmp_path / "it.json")
-            used(rfdag.load(tmp_path / "it.json"), tmp_path)
+            again = rfdag.load(tmp_path / "it.json")
+            used(again, tmp_path)
+            assert again.settings.description.drop == result.settings.description.drop
+            assert again.settings.method == result.settings.method
+            assert again.order == result.order
 
 
 @pytest.mark.parametrize(
@@ -56,7 +60,10 @@ def test_results_that_are_not_damaged_answer_everything(tmp_path):
         (lambda it: it["moments"]["scales"].__setitem__(0, 0), "0 in scales"),
         (lambda it: it["moments"]["factor"][0].__setitem__(0, 7), "other lengths than 1"),
         (lambda it: it["moments"]["means"].pop(), "means of shape"),
-        (lambda it: it["residual_variances"].__setitem__(0, -1), "negative residual_variances"),
+        (lambda it: it["residual_variances"].pop(), "residual_variances of shape"),
+        (lambda it: it["attempts"].append(3), "3 as Attempt"),
+        (lambda it: it["attempts"].append({"width": 3}), "Attempt of width alone"),
+        (lambda it: it["edges"].append([0]), "rows that differ in length"),
         (lambda it: it["partial_correlations"].__setitem__(0, 2), "beyond 1"),
         (lambda it: it["trace"]["degree"].pop(), "degree of shape"),
         (lambda it: it["timings"].update(reading="fast"), "'fast' as timings"),

@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from rfdag.runtime import workers
 from rfdag.runtime.workers import outcomes
 
 
@@ -30,17 +31,7 @@ def test_the_first_interrupt_ends_tasks_and_others_do_not_interrupt_that():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_an_interrupt_between_two_outcomes_ends_them_alike():
-    seen = []
-    found = outcomes(tasks(seen))
-    next(found)
-    found.close()
-    assert seen == ["ended"]
-    with pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(signal.SIGINT)
-
-
-def test_a_handler_of_the_users_own_is_called_once_and_put_back():
+def test_a_handler_that_does_not_raise_is_called_every_time_and_put_back():
     calls, seen = [], []
 
     def handle(number, frame):
@@ -52,9 +43,20 @@ def test_a_handler_of_the_users_own_is_called_once_and_put_back():
         assert signal.getsignal(signal.SIGINT) is handle
     finally:
         signal.signal(signal.SIGINT, before)
-    # Each of two waits had its own first interrupt: for the third outcome, and for the end.
     assert calls == [signal.SIGINT] * 2
     assert seen == ["ended"]
+
+
+def test_interrupts_are_ignored_for_a_while_only(monkeypatch):
+    now = [10.0]
+    monkeypatch.setattr(workers.time, "monotonic", lambda: now[0])
+    handler = workers._First(signal.default_int_handler)
+    with pytest.raises(KeyboardInterrupt):
+        handler(signal.SIGINT, None)
+    handler(signal.SIGINT, None)
+    now[0] += workers.ENDING
+    with pytest.raises(KeyboardInterrupt):
+        handler(signal.SIGINT, None)
 
 
 def test_other_threads_are_left_alone():

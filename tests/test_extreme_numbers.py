@@ -157,5 +157,7 @@ def test_a_sparse_precision_matrix_says_that_it_is_ill_conditioned():
 
 def test_rows_beyond_the_largest_number_are_refused():
     chain = rfdag.simulate.linear_sem(np.eye(4, k=1), rng=1, weights=(1e300, 1e307))
-    with pytest.raises(OptionError, match="exceed the largest number"):
-        rfdag.simulate.sample(chain, 20, rng=1)
+    sparse = rfdag.simulate.LinearSEM(csr_array(chain.weights), chain.variances)
+    for model_of_rows in (chain, sparse):
+        with pytest.raises(OptionError, match="exceed the largest number"):
+            rfdag.simulate.sample(model_of_rows, 20, rng=1)

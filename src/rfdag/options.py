@@ -11,6 +11,7 @@ import re
 import textwrap
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
+from datetime import date
 from functools import cache
 from numbers import Integral, Real
 from types import NoneType, UnionType
@@ -31,6 +32,7 @@ from typing import (
 import numpy as np
 
 from rfdag.errors import OptionError, keyword
+from rfdag.names import decode_name, encode_name
 from rfdag.values import (
     OBJECT,
     Absent,
@@ -285,20 +287,33 @@ class Options:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all options by name, as a file can hold them: objects of the user's own by what they are called."""
-        return {name: {OBJECT: name_of(value)} if is_object(value) else value for name, value in self.values().items()}
+        return {name: _encoded(value, self.declared()[name]) for name, value in self.values().items()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Return the options that `to_dict` returned, perhaps by way of JSON."""
-        return cls(
-            **{
-                name: Absent(str(value[OBJECT])) if isinstance(value, Mapping) else value
-                for name, value in values.items()
-            }
-        )
+        return cls(**{name: _decoded(value) for name, value in values.items()})
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.given().items())})"
+
+
+def _encoded(value: Any, declared: Declared) -> Any:
+    """Return an option's value as JSON can hold it; names that are tuples or dates stand for themselves there."""
+    if is_object(value):
+        return {OBJECT: name_of(value)}
+    if isinstance(value, tuple) and (declared.listing or declared.several):
+        return tuple(encode_name(each) if isinstance(each, tuple | date) else each for each in value)
+    return encode_name(value) if isinstance(value, tuple | date) else value
+
+
+def _decoded(value: Any) -> Any:
+    """Return the value that `_encoded` described, perhaps by way of JSON."""
+    if isinstance(value, Mapping):
+        return Absent(str(value[OBJECT])) if OBJECT in value else decode_name(value)
+    if isinstance(value, list | tuple):
+        return tuple(decode_name(each) if isinstance(each, Mapping) else each for each in value)
+    return value
 
 
 def documented_by(*kinds: type[Options]) -> Callable[[Function], Function]:

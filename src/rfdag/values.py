@@ -330,9 +330,14 @@ def unmasked(given: Any) -> NDArray[Any]:
     """
     rows = given if isinstance(given, list | tuple) else []
     entries_of_rows = (entry for row in rows if isinstance(row, list | tuple) for entry in row)
-    if np.ma.is_masked(given) or any(map(np.ma.is_masked, chain(rows, entries_of_rows))):
+    if any(map(is_masked, chain([given], rows, entries_of_rows))):
         raise ValueError("entries are masked")
     return np.asarray(given)
+
+
+def is_masked(value: object) -> bool:
+    """Return whether something is a masked array with masked entries, or the constant that stands for one."""
+    return isinstance(value, np.ma.MaskedArray) and bool(np.ma.is_masked(value))
 
 
 def shown(value: Any) -> str:

@@ -283,7 +283,7 @@ class MixedMoments(Evidence):
                 coefficients[parent, child] = of_one[0, 0] * ratios[parent, child] if linear else np.nan
                 strengths[parent, child] *= np.sign(of_one[0, 0]) if linear else 1.0
             if not self.categorical[child]:
-                variances[child] = left[0, 0] * squares[child]
+                variances[child] = max(left[0, 0], 0.0) * squares[child]
         return Regressions(coefficients, variances, strengths)
 
     def _columns_of(self, variables: Integers) -> Integers:

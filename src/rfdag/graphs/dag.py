@@ -17,7 +17,7 @@ from rfdag.graphs.sparse import (
     sparse_dag,
     sparse_topological_order,
 )
-from rfdag.values import shown, unmasked
+from rfdag.values import is_masked, shown, unmasked
 
 Graph = NDArray[np.int8]
 Undirected = NDArray[np.bool_]
@@ -223,7 +223,7 @@ def square(matrix: ArrayLike, *, missing: bool = False) -> NDArray[np.generic]:
     try:
         graph = unmasked(matrix).copy()
     except (TypeError, ValueError):
-        what = "with masked entries" if np.ma.is_masked(matrix) else "that is no matrix"
+        what = "with masked entries" if is_masked(matrix) else "that is no matrix"
         raise GraphError(
             f"Found a {type(matrix).__name__} {what}; a graph is a square matrix with one row per node."
         ) from None

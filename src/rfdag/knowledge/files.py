@@ -10,8 +10,8 @@ from typing import Any
 from rfdag.errors import FileError, OptionError
 from rfdag.knowledge.knowledge import Knowledge
 from rfdag.knowledge.wildcards import is_wildcard
+from rfdag.names import decode_name, encode_name
 from rfdag.runtime.json_text import parsed
-from rfdag.runtime.names import decode_name, encode_name
 from rfdag.values import path_of, shown
 
 TIERS = "addtemporal"

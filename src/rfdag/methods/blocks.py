@@ -10,6 +10,7 @@ import math
 import threading
 from collections.abc import Hashable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from rfdag.eliminate import Engine, LostPrecision, Trace
-from rfdag.errors import Message, OptionError, keyword
+from rfdag.errors import Message, OptionError, TimeLimitError, keyword
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.independence import Independence
 from rfdag.evidence.moments import Moments
@@ -31,7 +32,7 @@ from rfdag.methods.found import INTERRUPTED, Found
 from rfdag.methods.method import Method
 from rfdag.methods.preflight import fits, most_columns
 from rfdag.methods.run import Run
-from rfdag.runtime.deadline import Clock
+from rfdag.runtime.deadline import Clock, OutOfTime
 from rfdag.runtime.progress import Progress
 from rfdag.runtime.threads import one_blas_thread
 from rfdag.wording import counted
@@ -106,14 +107,15 @@ class Blocks(Evidence):
         run.clock.lap("screening")
         largest = max(map(len, blocks))
         method.require_rows(self.n_samples, largest, run.estimation)
-        parts = _learn_all(self, blocks, method, run)
+        parts, interrupted = _learn_all(self, blocks, method, run)
         run.clock.lap("blocks")
         warning = Message(
             f"{len(self.names)} columns are more than fit into memory as one matrix; they were learnt in {len(blocks)} "
             f"blocks of up to {largest} columns that hardly correlate with each other. {keyword('blocks', True)} asks "
             "for this."
         )
-        return _join(parts, len(self.names), (*self.notes, *(() if self.asked else (warning,))), constraints)
+        warnings = (*self.notes, *(() if self.asked else (warning,)), *((INTERRUPTED,) if interrupted else ()))
+        return _join(parts, len(self.names), warnings, constraints)
 
 
 def _require_fit(largest: int, method: Method) -> None:
@@ -125,8 +127,8 @@ def _require_fit(largest: int, method: Method) -> None:
         )
 
 
-def _learn_all(evidence: Blocks, blocks: Sequence[Integers], method: Method, run: Run) -> list[_Part]:
-    """Learn the blocks, the largest first, and return them in the order given.
+def _learn_all(evidence: Blocks, blocks: Sequence[Integers], method: Method, run: Run) -> tuple[list[_Part], bool]:
+    """Learn the blocks, the largest first; return them in the order given, and whether the user interrupted that.
 
     Where the user interrupts that, blocks that were not learnt are returned without edges, unless none was, or some
     edges are required.
@@ -151,7 +153,7 @@ def _learn_all(evidence: Blocks, blocks: Sequence[Integers], method: Method, run
         return _learn_one(evidence, blocks[at], method, own)
 
     parts: dict[int, _Part] = {}
-    done = 0.0
+    done, interrupted = 0.0, False
     # Matrices of a block are small: threads of BLAS itself would only get into each other's way.
     with one_blas_thread(), ThreadPoolExecutor(apart) as pool:
         waiting: dict[Future[_Part], int] = {
@@ -170,10 +172,14 @@ def _learn_all(evidence: Blocks, blocks: Sequence[Integers], method: Method, run
             pool.shutdown(wait=by_user, cancel_futures=True)
             if not by_user or (run.constraints is not None and len(run.constraints.required_edges)):
                 raise
-            parts = {at: each.result() for each, at in waiting.items() if not each.cancelled() and not each.exception()}
-            if not any(part.found for part in parts.values()):
+            interrupted = True
+            for each, at in waiting.items():
+                if not each.cancelled():
+                    with suppress(OutOfTime, TimeLimitError):
+                        parts[at] = each.result()
+            if not any(part.found is not None for part in parts.values()):
                 raise
-    return [parts[at] if at in parts else _unlearnt(evidence, block) for at, block in enumerate(blocks)]
+    return [parts[at] if at in parts else _unlearnt(evidence, block) for at, block in enumerate(blocks)], interrupted
 
 
 class _Shares:
@@ -226,15 +232,15 @@ def _join(parts: Sequence[_Part], p: int, warnings: tuple[str, ...], constraints
     dag, weights, partial = _edges(parts, p)
     left = sum(part.found is None and len(part.columns) > 1 for part in parts)
     if left:
-        unlearnt = Message(f"{left} of {counted(len(parts), 'block')} were not learnt, and have no edges.")
-        warnings = (*warnings, INTERRUPTED, unlearnt)
+        some = "was not learnt, and has" if left == 1 else "were not learnt, and have"
+        warnings = (*warnings, Message(f"{left} of {counted(len(parts), 'block')} {some} no edges."))
     return Found(
         order,
         dag,
         _trace(parts),
         attempts=tuple(attempt for _, each in found for attempt in each.attempts),
         warnings=(*warnings, *_summary(parts)),
-        interrupted=bool(left) or any(each.interrupted for _, each in found),
+        interrupted=INTERRUPTED in warnings or any(each.interrupted for _, each in found),
         regressions=Regressions(weights, variances, partial),
         total=None if None in scores else float(sum(score for score in scores if score is not None)),
         extension=max((each.gamma for _, each in found), default=0.0),

@@ -11,8 +11,8 @@ import numpy as np
 from rfdag.errors import listed
 from rfdag.evidence.environments import EnvironmentMoments
 from rfdag.evidence.interventions import Environment, Interventions, Target
+from rfdag.names import decode_name, encode_name
 from rfdag.result.records import counts, numbers, products, record, value_as
-from rfdag.runtime.names import decode_name, encode_name
 
 ARRAYS = ("rows", "means", "centre", "scale", "observational")
 

@@ -65,7 +65,8 @@ def _decode_part(content: dict[str, Any]) -> Part:
             raise ValueError(f"deviation {powers.deviation:g} and degree {powers.degree} of a number")
         return powers
     levels = len(content["levels"])
-    codes = counts(content["of_code"], "of_code", -1, below=levels)
+    # A level without rows has no number.
+    codes = counts(content["of_code"], "of_code", -1, least=-1, below=levels)
     if len(codes) != len(content["codes"]) or levels < 2:
         raise ValueError(f"{levels} levels, of {len(content['codes'])} codes, numbered {len(codes)} times")
     return record(Category, content, of_code=codes, counts=counts(content["counts"], "counts", levels))

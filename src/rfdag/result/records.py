@@ -15,7 +15,9 @@ from rfdag.values import shown
 
 T = TypeVar("T")
 LARGEST = np.finfo(np.float64).max
+"""The largest number."""
 MOST = np.iinfo(np.int64).max
+"""The largest whole number."""
 ROUNDING = 1e-6
 """By how much what was computed may miss what it must be."""
 
@@ -35,16 +37,21 @@ def record(kind: type[T], content: Mapping[str, Any], **known: Any) -> T:
     Traceback (most recent call last):
     ValueError: '1' as x of Point
     """
-    hints = _hints(kind)  # type: ignore[arg-type]
+    hints, name_of_kind = _hints(kind), kind.__name__  # type: ignore[arg-type]
+    if not isinstance(content, dict):
+        raise ValueError(f"{shown(content)} as {name_of_kind}")
     unknown = set(content) - set(hints)
     if unknown:
-        raise ValueError(f"{sorted(unknown)[0]!r} in {kind.__name__}")
+        raise ValueError(f"{sorted(unknown)[0]!r} in {name_of_kind}")
     found = {
-        name: value_as(hints[name], value, f"{name} of {kind.__name__}")
+        name: value_as(hints[name], value, f"{name} of {name_of_kind}")
         for name, value in content.items()
         if name not in known
     }
-    return kind(**found, **known)
+    try:
+        return kind(**found, **known)
+    except TypeError:
+        raise ValueError(f"{name_of_kind} of {', '.join(sorted(content)) or 'nothing'} alone") from None
 
 
 @cache
@@ -88,15 +95,15 @@ def numbers(values: Any, what: str, *shape: int, missing: bool = False) -> NDArr
     return _array(values, what, shape, "iuf", missing=missing)
 
 
-def counts(values: Any, what: str, *shape: int, below: float = math.inf) -> NDArray[np.int64]:
-    """Return an array of whole numbers from 0 on, all of them below a bound.
+def counts(values: Any, what: str, *shape: int, least: int = 0, below: float = math.inf) -> NDArray[np.int64]:
+    """Return an array of whole numbers, all of them at least ``least`` and below a bound.
 
     >>> counts([0, 3], "places", 2, below=3)
     Traceback (most recent call last):
     ValueError: 3 in places
     """
     found = _array(values, what, shape, "iu").astype(np.int64)
-    wrong = (found < 0) | (found >= below)
+    wrong = (found < least) | (found >= below)
     if wrong.any():
         raise ValueError(f"{found[wrong].flat[0]} in {what}")
     return found
@@ -119,7 +126,10 @@ def products(values: Any, what: str, *shape: int) -> NDArray[np.float64]:
 
 
 def _array(values: Any, what: str, shape: tuple[int, ...], kinds: str, *, missing: bool = False) -> NDArray[Any]:
-    given = np.array(values)
+    try:
+        given = np.array(values)
+    except ValueError:
+        raise ValueError(f"{what} of rows that differ in length") from None
     if given.dtype.kind == "O" and missing:
         given = np.array([math.nan if each is None else each for each in given.ravel()]).reshape(given.shape)
     least = [max(size, 0) for size in shape]

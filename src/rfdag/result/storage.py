@@ -24,6 +24,7 @@ from rfdag.input.columns import Column
 from rfdag.input.files import require_memory
 from rfdag.methods.settings import Settings
 from rfdag.methods.soft import Soft
+from rfdag.names import decode_name, encode_name
 from rfdag.orders.exact import Proof
 from rfdag.orders.path import PathPoint
 from rfdag.orders.portfolio import Attempt
@@ -40,7 +41,6 @@ from rfdag.result.records import ROUNDING, counts, numbers, record, value_as
 from rfdag.result.trace_storage import decode_trace, encode_trace
 from rfdag.runtime.json_text import memory_of, parsed
 from rfdag.runtime.memory import TRIFLE, available_memory
-from rfdag.runtime.names import decode_name, encode_name
 from rfdag.values import path_of
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def read_as(
         raise FileError(f"{path} needs more memory than is free ({problem}). {TOO_LARGE}") from None
     except (KeyError, TypeError, IndexError, ValueError, ArithmeticError, AttributeError, RecursionError) as problem:
         raise FileError(
-            f"{path} is an incomplete result ({type(problem).__name__}: {problem}); save it again."
+            f"{path} is incomplete or damaged ({type(problem).__name__}: {problem}); save it again."
         ) from None
 
 
@@ -184,10 +184,11 @@ def decode(content: dict[str, Any]) -> Result:
         raise ValueError(f"{n_samples!r} rows")
     interventions = decode_interventions(content.get("interventions"), names)
     by_environment = decode_environments(content.get("by_environment"), names)
-    if (by_environment is not None) > (interventions is not None):
-        raise KeyError("interventions")
+    if by_environment is not None and interventions is None:
+        raise ValueError("moments of environments without their targets")
     gamma = value_as(float, content["gamma"], "gamma")
-    if not 0 <= gamma <= (Soft.declared()["gamma"].most or 0.0):
+    most = Soft.declared()["gamma"].most
+    if gamma < 0 or (most is not None and gamma > most):
         raise ValueError(f"{gamma:g} as gamma")
     if sparse and content.get("mixed") is not None:
         raise ValueError("a sparse graph of mixed variables")
@@ -234,9 +235,8 @@ def _decode_regressions(content: dict[str, Any], p: int, at_edges: Callable[[Any
     if content["coefficients"] is None:
         return None
     edges, correlations = len(content["edges"]), content["partial_correlations"]
-    variances = numbers(content["residual_variances"], "residual_variances", p, missing=True)
-    if (variances < 0).any():
-        raise ValueError("negative residual_variances")
+    # Where parents determine a variable, rounding may leave less than nothing.
+    variances = np.maximum(numbers(content["residual_variances"], "residual_variances", p, missing=True), 0.0)
     partial_correlations = None if correlations is None else numbers(correlations, "partial_correlations", edges)
     if partial_correlations is not None and (np.abs(partial_correlations) > 1 + ROUNDING).any():
         raise ValueError("partial_correlations beyond 1")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+import time
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any, TypeVar
@@ -14,6 +15,9 @@ from typing import Any, TypeVar
 from rfdag.errors import OptionError
 
 T = TypeVar("T")
+
+ENDING = 2.0
+"""Seconds that joblib has to end its processes."""
 
 CONNECT_WITHIN = 10
 """Seconds within which a Dask scheduler must answer."""
@@ -69,39 +73,38 @@ def outcomes(tasks: Generator[T, None, None]) -> Iterator[T]:
     >>> list(outcomes(square for square in (1, 4)))
     [1, 4]
     """
-    try:
-        while True:
-            with _interrupted_at_most(1):
-                try:
-                    outcome = next(tasks)
-                except StopIteration:
-                    return
-            yield outcome
-    finally:
-        with _interrupted_at_most(0):
-            tasks.close()
-
-
-@contextmanager
-def _interrupted_at_most(times: int) -> Iterator[None]:
-    """Ignore all of the user's interrupts but the first ones; signals only reach the main thread."""
     usual = signal.getsignal(signal.SIGINT)
-    if not callable(usual) or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    left = times
+    # Signals only reach the main thread, and only it may say who handles them.
+    alone = not callable(usual) or threading.current_thread() is not threading.main_thread()
+    handler = None if alone else _First(usual)
+    with closing(tasks):
+        while True:
+            try:
+                if handler is not None:
+                    signal.signal(signal.SIGINT, handler)
+                outcome = next(tasks)
+            except StopIteration:
+                return
+            finally:
+                if handler is not None:
+                    signal.signal(signal.SIGINT, usual)
+            yield outcome
 
-    def handle(number: int, frame: FrameType | None) -> None:
-        nonlocal left
-        left -= 1
-        if left >= 0:
-            usual(number, frame)
 
-    try:
-        signal.signal(signal.SIGINT, handle)
-        yield
-    finally:
-        signal.signal(signal.SIGINT, usual)
+class _First:
+    """Handles the user's interrupts as usual, but ignores others for a while after one that raised."""
+
+    def __init__(self, usual: Any) -> None:
+        self._usual, self._until = usual, 0.0
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        if time.monotonic() < self._until:
+            return
+        try:
+            self._usual(number, frame)
+        except BaseException:
+            self._until = time.monotonic() + ENDING
+            raise
 
 
 @contextmanager

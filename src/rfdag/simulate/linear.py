@@ -174,13 +174,8 @@ def sample(sem: LinearSEM, n: int, rng: Seed = None) -> Floats:
     n = whole("n", n, 1)
     require_rows(n, sem.weights.shape[0])
     generator = generator_from(rng, "rng")
-    if issparse(sem.weights):
-        return _sample_sparse(sem, n, generator)
-    values = generator.standard_normal((n, len(sem.weights))) * np.sqrt(sem.variances)
     with np.errstate(over="ignore", invalid="ignore"):
-        for node in topological_order(sem.dag):
-            parents = np.flatnonzero(sem.weights[:, node])
-            values[:, node] += values[:, parents] @ sem.weights[parents, node]
+        values = (_sample_sparse if issparse(sem.weights) else _sample_full)(sem, n, generator)
     if not np.isfinite(values).all():
         largest = float(np.abs(sem.weights).max())
         raise OptionError(f"Rows of this model exceed the largest number; its weights go up to {largest:.3g}.")
@@ -199,6 +194,14 @@ def _one_each(name: str, given: ArrayLike, p: int) -> Floats:
     if found.shape not in ((), (p,)):
         raise OptionError(f"{name} is one number, or {p} of them, not an array of shape {found.shape}.")
     return np.broadcast_to(found, p).copy()
+
+
+def _sample_full(sem: LinearSEM, n: int, generator: np.random.Generator) -> Floats:
+    values = generator.standard_normal((n, len(sem.weights))) * np.sqrt(sem.variances)
+    for node in topological_order(sem.dag):
+        parents = np.flatnonzero(sem.weights[:, node])
+        values[:, node] += values[:, parents] @ sem.weights[parents, node]
+    return values
 
 
 def _sample_sparse(sem: LinearSEM, n: int, generator: np.random.Generator) -> Floats:
