@@ -223,20 +223,25 @@ def where(frame: FrameType | None) -> str:
 def ended(call: Call, given: Any, limit: float | None, watch: Watch) -> dict[str, Any]:
     """Run a call, and return how it ended."""
     options = call.options if limit is None else call.options | {"time_limit": limit}
-    found, how, compiling = None, "result", seconds_compiling()
-    # The signal may come before or after the call itself.
+    found, how, compiling = None, "KeyboardInterrupt", seconds_compiling()
+    # The signal may come before or after the call itself, and a second one while the first is handled.
     try:
-        watch.begin()
-        print("begin", flush=True)
-        begun = time.monotonic()
-        found = call.run(given, progress=False, **options)
+        try:
+            watch.begin()
+            print("begin", flush=True)
+            begun = time.monotonic()
+            found = call.run(given, progress=False, **options)
+            how = "result"
+        except TimeLimitError:
+            how = "TimeLimitError"
+        except KeyboardInterrupt:
+            pass
+        except BaseException as other:
+            how = f"{type(other).__name__}: {other}"
+        watch.running = False
     except KeyboardInterrupt:
-        how = "KeyboardInterrupt"
-    except TimeLimitError:
-        how = "TimeLimitError"
-    except BaseException as other:
-        how = f"{type(other).__name__}: {other}"
-    at, cpu, watch.running = time.monotonic(), time.process_time(), False
+        watch.running = False
+    at, cpu = time.monotonic(), time.process_time()
     problem = problem_with(found)
     return {
         "ended": how if not problem else f"a wrong result: {problem}",

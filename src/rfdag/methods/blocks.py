@@ -156,10 +156,10 @@ def _learn_all(evidence: Blocks, blocks: Sequence[Integers], method: Method, run
     done, interrupted = 0.0, False
     # Matrices of a block are small: threads of BLAS itself would only get into each other's way.
     with one_blas_thread(), ThreadPoolExecutor(apart) as pool:
-        waiting: dict[Future[_Part], int] = {
-            pool.submit(learn, int(at)): int(at) for at in np.argsort(-costs, kind="stable")
-        }
+        waiting: dict[Future[_Part], int] = {}
         try:
+            for at in np.argsort(-costs, kind="stable").tolist():
+                waiting[pool.submit(learn, at)] = at
             for finished in as_completed(waiting):
                 at = waiting[finished]
                 parts[at] = finished.result()
