@@ -48,6 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--calls", help="names, separated by semicolons; '' only writes the tables")
     options = parser.parse_args(arguments)
+    # A shell lets programs in the background ignore interrupts, and their children would, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     every = [*CALLS, FROM_A_FILE]
     names = every if options.calls is None else [name for name in options.calls.split(";") if name]
     generator = np.random.default_rng([options.seed, 30])
