@@ -35,7 +35,6 @@ from rfdag.methods.run import Run
 from rfdag.runtime.deadline import Clock, OutOfTime
 from rfdag.runtime.progress import Progress
 from rfdag.runtime.threads import one_blas_thread
-from rfdag.wording import counted
 
 Integers = NDArray[np.int64]
 
@@ -232,8 +231,7 @@ def _join(parts: Sequence[_Part], p: int, warnings: tuple[str, ...], constraints
     dag, weights, partial = _edges(parts, p)
     left = sum(part.found is None and len(part.columns) > 1 for part in parts)
     if left:
-        some = "was not learnt, and has" if left == 1 else "were not learnt, and have"
-        warnings = (*warnings, Message(f"{left} of {counted(len(parts), 'block')} {some} no edges."))
+        warnings = (*warnings, Message(f"Blocks that were not learnt and have no edges: {left} of {len(parts)}."))
     return Found(
         order,
         dag,
