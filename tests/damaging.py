@@ -13,6 +13,7 @@ import numpy as np
 import pandas
 
 import rfdag
+from readers import SHORTEST
 from rfdag.errors import RfdagError
 from rfdag.simulate import draw_targets, interventions, linear_sem, random_dag, sample
 
@@ -22,8 +23,6 @@ ENTRIES = (
 """What entries are replaced by."""
 FACTORS = (-1.0, 0.5, 2.0, 1e10, 1e-300)
 """What numbers are multiplied by."""
-SHORTEST = 20
-"""Letters of an error that says something."""
 DEEPEST = 5
 """So deep lies what is changed, at most."""
 

@@ -29,6 +29,8 @@ from rfdag.input.graphs import read_edges
 from rfdag.knowledge import Knowledge
 
 NAMES = ("a", "b", "c d", "é")
+SHORTEST = 20
+"""Letters of an error that says something."""
 LETTERS = ("a", "b", "c", "é")
 """Names without blanks, which Tetrad's formats cannot hold."""
 

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 
 from mutating import mutated, mutated_within
-from readers import FORMATS, slug
+from readers import FORMATS, SHORTEST, slug
 
 TRIALS = 60
-SHORTEST = 20
-"""Letters of an error that says something."""
 CORPUS = Path(__file__).parent / "corpus"
 """Inputs that fuzzing found: crashes of the past, and short ones that end in many ways."""
 KEPT = [(name, path) for name in FORMATS for path in sorted((CORPUS / slug(name)).glob("*"))]

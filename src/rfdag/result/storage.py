@@ -187,8 +187,7 @@ def decode(content: dict[str, Any]) -> Result:
     if by_environment is not None and interventions is None:
         raise ValueError("moments of environments without their targets")
     gamma = value_as(float, content["gamma"], "gamma")
-    most = Soft.declared()["gamma"].most
-    if gamma < 0 or (most is not None and gamma > most):
+    if not Soft.declared()["gamma"].admits(gamma):
         raise ValueError(f"{gamma:g} as gamma")
     if sparse and content.get("mixed") is not None:
         raise ValueError("a sparse graph of mixed variables")
@@ -299,7 +298,7 @@ def _decode_moments(
     missing = {"factor", "means", "scales"} - set(content)
     if missing:
         raise KeyError(f"moments lack {listed(sorted(missing))}")
-    p, partial = len(names), content.get("partial")
+    p, given = len(names), content.get("partial")
     factor = numbers(content["factor"], "factor", -1, p)
     if (np.abs(factor) > 1 + ROUNDING).any() or not np.allclose(
         np.linalg.norm(factor, axis=0), 1.0, rtol=0.0, atol=ROUNDING
@@ -314,7 +313,7 @@ def _decode_moments(
         factor,
         numbers(content["means"], "means", p),
         scales,
-        None if partial is None else numbers(partial, "partial", p, p),
+        None if given is None else numbers(given, "partial", p, p),
         value_as(str, content["kind"], "kind"),
         value_as(float, content["tolerance"], "tolerance"),
         value_as(int, content["ddof"], "ddof"),

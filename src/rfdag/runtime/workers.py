@@ -75,8 +75,8 @@ def outcomes(tasks: Generator[T, None, None]) -> Iterator[T]:
     """
     usual = signal.getsignal(signal.SIGINT)
     # Signals only reach the main thread, and only it may say who handles them.
-    alone = not callable(usual) or threading.current_thread() is not threading.main_thread()
-    handler = None if alone else _First(usual)
+    handled = callable(usual) and threading.current_thread() is threading.main_thread()
+    handler = _First(usual) if handled else None
     with closing(tasks):
         while True:
             try:
