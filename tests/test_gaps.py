@@ -9,8 +9,9 @@ import mixed_reference as slow
 import rfdag
 from rfdag.errors import DataError, DataWarning, OptionError
 from rfdag.evidence.compact import Compact
-from rfdag.evidence.em import em_moments, pairwise_count
+from rfdag.evidence.em import em_moments
 from rfdag.evidence.gaps import pairwise_moments
+from rfdag.evidence.pair_rows import PairRows
 from rfdag.metrics import shd
 
 
@@ -77,7 +78,7 @@ def test_complete_rows_may_stand_for_themselves_as_few_weighted_ones():
     few, weights = parts[0].joined(parts[1]).joined(parts[2]).as_rows()
     assert len(few) < 250
     np.testing.assert_allclose(em_moments(few, weights).covariance, em_moments(rows).covariance, atol=1e-6)
-    assert pairwise_count(np.isfinite(few), weights) == pytest.approx(pairwise_count(np.isfinite(rows)))
+    assert PairRows.of(np.isfinite(few), "em", weights).mean == pytest.approx(PairRows.of(np.isfinite(rows), "em").mean)
 
 
 def test_pairs_are_correlated_in_the_rows_that_have_both():

@@ -53,14 +53,17 @@ def score_of(correlation, price, y, parents):
 
 # Sets of parents
 
+PRICES = np.array([3.0, 5.0, 2.5, 4.0])
+
 
 def scores_of_sets(gram, limit, forbidden=0, required=0, at_once=3):
     """Return the scores of all sets, a few in a call."""
     scores = np.full(1 << (len(gram) - 1), np.nan)
     given, chosen, at = np.empty((len(gram),) * 3), np.empty(len(gram), np.int64), np.zeros(2, np.int64)
     given[0] = gram
+    room = given, chosen, np.empty(len(gram)), at
     calls = 1
-    while exact.score_families(float(N), 3.0, limit, forbidden, required, given, chosen, at, at_once, scores):
+    while exact.score_families(float(N), PRICES[: len(gram) - 1], limit, forbidden, required, *room, at_once, scores):
         calls += 1
     assert calls == -(-len(scores) // at_once)
     return scores
@@ -74,15 +77,16 @@ def test_every_set_of_parents_is_scored(limit, forbidden, required, seed):
     for mask in range(16):
         parents = [x + 1 for x in range(4) if mask >> x & 1]
         allowed = len(parents) <= limit and not mask & forbidden and mask & required == required
-        expected = score_of(gram, 3.0, 0, parents) if allowed else math.inf
+        cost = PRICES[np.array(parents, int) - 1].sum()
+        expected = score_of(gram, 0.0, 0, parents) + cost if allowed else math.inf
         assert scores[mask] == pytest.approx(expected, abs=1e-9)
 
 
 def test_what_parents_determine_adds_nothing():
     gram = np.corrcoef(np.array([[1.0, 2, 3, 5], [1.0, 3, 2, 1], [2.0, 6, 4, 2]]))
     scores = scores_of_sets(gram, 2)
-    assert scores[0b11] == pytest.approx(scores[0b01] + 3.0)
-    assert scores[0b10] == pytest.approx(scores[0b01])
+    assert scores[0b11] == pytest.approx(scores[0b01] + PRICES[1])
+    assert scores[0b10] == pytest.approx(scores[0b01] - PRICES[0] + PRICES[1])
 
 
 def test_supersets_are_at_most_their_subsets():
@@ -94,16 +98,19 @@ def test_supersets_are_at_most_their_subsets():
         assert spread[mask] == min(scores[part] for part in range(16) if part & ~mask == 0)
 
 
-def families_listed(gram, price, limit, required, bits, most_steps, masks, scores, at_once=5):
+def families_listed(gram, prices, limit, required, bits, most_steps, masks, scores, at_once=5):
     """Return how many families are listed, −1 if they are too many, and the steps taken, a few in a call."""
     m = len(gram) - 1
-    matrices, known, lowest = np.empty((2, m + 1, m + 1, m + 1)), np.zeros((6, m + 1), np.int64), np.full(m + 1, np.inf)
+    matrices, known = np.empty((2, m + 1, m + 1, m + 1)), np.zeros((6, m + 1), np.int64)
+    lowest = np.full((2, m + 1), np.inf)
+    lowest[1, 0] = 0.0
     matrices[0, 0], matrices[1, 0], known[sets.NEWEST] = gram, np.linalg.inv(gram), -1
     at = np.zeros(3, np.int64)
     if not required:
-        masks[0], scores[0], lowest[0], at[sets.COUNT] = 0, 0.0, 0.0, 1
+        masks[0], scores[0], lowest[0, 0], at[sets.COUNT] = 0, 0.0, 0.0, 1
     room = matrices, known, lowest, np.empty_like(masks), masks, scores
-    task = float(N), price, limit, required, bits, float(most_steps), at
+    cheapest = np.minimum.accumulate(prices[::-1])[::-1]
+    task = float(N), np.array([prices, cheapest]), limit, required, bits, float(most_steps), at
     while sets.list_families(*task, at[sets.STEPS] + at_once, *room):
         assert at[sets.COUNT] >= 0
     return int(at[sets.COUNT]), int(at[sets.STEPS])
@@ -112,14 +119,14 @@ def families_listed(gram, price, limit, required, bits, most_steps, masks, score
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(("m", "limit", "required"), [(4, 4, 0), (4, 2, 0), (4, 4, 1), (4, 3, 2), (6, 6, 0), (6, 4, 2)])
 def test_families_listed_are_those_better_than_their_subsets(m, limit, required, seed):
-    gram, price = correlations(m + 1, seed), (1.0, 4.0)[seed % 2]
+    gram, prices = correlations(m + 1, seed), (1.0, 4.0)[seed % 2] + np.arange(m)[::-1] * (seed // 2)
     bits = 1 << np.array([3, 0, 4, 1, 6, 2])[:m]
     masks, scores = np.zeros(1 << m, np.int64), np.zeros(1 << m)
-    count, steps = families_listed(gram, price, limit, required, bits, 1e9, masks, scores)
+    count, steps = families_listed(gram, prices, limit, required, bits, 1e9, masks, scores)
     best = {}
     for members in subsets(range(m)):
         if set(range(required)) <= set(members) and len(members) <= limit:
-            score = score_of(gram, price, 0, [x + 1 for x in members])
+            score = score_of(gram, 0.0, 0, [x + 1 for x in members]) + prices[list(members)].sum()
             if all(score < other - 1e-7 for smaller, other in best.items() if smaller < frozenset(members)):
                 best[frozenset(members)] = score
     expected = {sum(int(bits[x]) for x in members): score for members, score in best.items()}
@@ -127,7 +134,7 @@ def test_families_listed_are_those_better_than_their_subsets(m, limit, required,
     assert len(set(masks[:count].tolist())) == count
     assert steps > 0
     # Without steps or room for all of them, there are none.
-    arguments = gram, price, limit, required, bits
+    arguments = gram, prices, limit, required, bits
     assert families_listed(*arguments, steps / 2, masks, scores)[0] == -1
     assert families_listed(*arguments, 1e9, masks[:count], scores[:count]) == (count, steps)
     if count > 1:

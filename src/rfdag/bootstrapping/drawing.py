@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
@@ -66,7 +66,7 @@ class TableRows:
             return found.worth_a_share(share)
         way: Literal["em", "pairwise"] = "pairwise" if self.missing == "pairwise" else "em"
         moments = moments_with_gaps(table.values, table.names, way, self.correlation, frozenset())
-        return replace(moments, n_samples=max(2, round(share * moments.rows)))
+        return moments.worth_a_share(share)
 
 
 @dataclass(frozen=True)

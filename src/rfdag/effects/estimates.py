@@ -216,7 +216,7 @@ def _estimated(result: Result, x: int, y: int, given: list[int] | None, level: f
     estimate = float(triangle[at, at + 1] / triangle[at, at] * units)
     if moments.n_samples is None:
         return Effect(names[x], names[y], estimate, None, None, None, level, adjustment, kind)
-    freedom = moments.n_samples - at - 2
+    freedom = moments.rows_behind(of_x, of_y, columns) - at - 2
     if freedom < 1:
         raise DataError(
             f"Adjusting for {counted(at, 'variable')} takes more than {at + 2} rows, and there are "

@@ -32,6 +32,8 @@ class FisherZ:
 
     n_samples: int
     alpha: float
+    share: float = 1.0
+    """What a row counts for, where values are missing."""
 
     def __post_init__(self) -> None:
         if not (isinstance(self.alpha, Real) and 0 < self.alpha < 1):
@@ -51,7 +53,7 @@ class FisherZ:
 
     def __call__(self, size: int) -> float:
         """Return τ for ``size`` remaining variables."""
-        return math.tanh(-float(ndtri(self.alpha / 2)) / math.sqrt(self.n_samples - size - 1))
+        return math.tanh(-float(ndtri(self.alpha / 2)) / math.sqrt(self.share * (self.n_samples - size - 1)))
 
 
 @dataclass(frozen=True)

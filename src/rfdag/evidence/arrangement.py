@@ -13,6 +13,8 @@ from rfdag.runtime.device import on_host
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from rfdag.evidence.pair_rows import PairRows
+
 Floats = NDArray[np.float64]
 
 DIGITS = 9
@@ -29,6 +31,7 @@ class Arrangeable:
         means: Floats
         scales: Floats
         partial: Floats | None
+        pair_rows: PairRows | None
 
     def places_by_data(self) -> NDArray[np.int64]:
         """Return the columns sorted by the sum of their correlations with all columns.
@@ -46,6 +49,7 @@ class Arrangeable:
             "means": self.means[places],
             "scales": self.scales[places],
             "partial": None if self.partial is None else self.partial[np.ix_(places, places)],
+            "pair_rows": None if self.pair_rows is None else self.pair_rows.among(places),
             "given": self,
         }
         return replace(self, **known)  # type: ignore[type-var]

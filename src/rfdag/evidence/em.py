@@ -198,15 +198,3 @@ def _in_pieces(rows: Floats, patterns: Integers) -> list[Integers]:
                 pieces.append(np.array(bounds, np.int64))
                 bounds, steps = [end], 0.0
     return [*pieces, np.array(bounds, np.int64)]
-
-
-def pairwise_count(known: NDArray[np.bool_], weights: Floats | None = None) -> float:
-    """Return in how many rows a pair of columns is known, on average: what rows with gaps are worth.
-
-    >>> pairwise_count(np.array([[True, True, True], [True, True, False]]))
-    1.3333333333333333
-    """
-    there = known.astype(np.float64)
-    both = there.T @ (there if weights is None else there * weights[:, None])
-    p = len(both)
-    return float((both.sum() - np.trace(both)) / (p * (p - 1)))

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky
 
 from rfdag.errors import DataError, DataMessage, Message, OptionError, as_column, keyword
-from rfdag.evidence.em import em_moments, pairwise_count
+from rfdag.evidence.em import em_moments
 from rfdag.evidence.matrices import SINGULAR, condition_of, dependence
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.nearest import floor_for, repaired
+from rfdag.evidence.pair_rows import LEAST, Bridging, PairRows
 from rfdag.evidence.profile import Kinds, Profile, profile_of
 from rfdag.evidence.ranks import normal_scores, shares_below
 from rfdag.evidence.spread import check_spread, origins_and_units, range_of, shifted, silenced
@@ -22,7 +23,6 @@ from rfdag.input.columns import Column
 from rfdag.wording import counted
 
 Floats = NDArray[np.float64]
-Bridging = Literal["em", "pairwise"]
 
 NAMED = 5
 """Columns whose missing values a warning counts."""
@@ -44,20 +44,25 @@ class Bridged:
     ----------
     mean, covariance
         The estimates, in the units of the columns as they were bridged.
-    worth
-        How many rows they count for: the mean number of rows that a pair of columns has.
+    pair_rows
+        In how many rows each pair of variables is known.
     notes
         What the user should know of them.
     """
 
     mean: Floats
     covariance: Floats
-    worth: int
+    pair_rows: PairRows
     notes: tuple[str, ...]
     units: Floats | float = 1.0
     """What the columns had been divided by."""
     origins: Floats | float = 0.0
     """What had been subtracted from them before."""
+
+    @property
+    def worth(self) -> int:
+        """How many rows they count for: as many as a pair of variables has, on average."""
+        return max(int(LEAST), round(self.pair_rows.mean))
 
     def in_units(self, units: Floats, origins: Floats | None = None) -> Bridged:
         """Return the same, with what the columns had been divided by, and what had been subtracted from them before."""
@@ -77,25 +82,28 @@ def bridged(
     ``names`` says for each column which variable it belongs to, for messages.
     """
     known = np.isfinite(columns)
-    _check_pairs(known, names, weights)
-    worth = max(2, round(pairwise_count(known, weights)))
+    # The columns of a variable are missing together.
+    owners = list(dict.fromkeys(names))
+    first = [list(names).index(name) for name in owners]
+    pair_rows = PairRows.of(known[:, first], way, weights)
+    _check_pairs(known[:, first], pair_rows, owners)
     if way == "em":
         found = em_moments(columns, weights, check, report)
         notes: tuple[str, ...] = () if found.settled else (_unsettled(len(found.log_likelihoods)),)
         # Levels and powers of one variable may determine each other.
         if found.ridged and len(set(names)) == len(names):
             notes += (TOO_SIMILAR,)
-        return Bridged(found.mean, found.covariance, worth, notes)
+        return Bridged(found.mean, found.covariance, pair_rows, notes)
     mean, covariance = pairwise_moments(columns, known, weights)
     scales = np.sqrt(np.diag(covariance))
     scales[scales == 0] = 1.0
     correlation = covariance / scales / scales[:, None]
     np.fill_diagonal(correlation, 1.0)
-    repair = repaired(correlation, floor_for(worth, len(correlation)))
+    repair = repaired(correlation, floor_for(round(pair_rows.mean), len(correlation)))
     notes = () if repair is None else (repair.warning("correlations of pairs of columns"),)
     if repair is not None:
         covariance = repair.correlation * scales * scales[:, None]
-    return Bridged(mean, covariance, worth, notes)
+    return Bridged(mean, covariance, pair_rows, notes)
 
 
 def pairwise_moments(columns: Floats, known: NDArray[np.bool_], weights: Floats | None = None) -> tuple[Floats, Floats]:
@@ -184,6 +192,7 @@ def moments_of(
         correlated=correlation,
         notes=(about_gaps(names, missing, rows, way, found.worth), *seen.notes, *found.notes),
         columns=with_missing(seen.columns, missing),
+        pair_rows=found.pair_rows,
     )
 
 
@@ -237,24 +246,20 @@ def about_gaps(names: Sequence[Hashable], missing: Sequence[int], rows: int, way
     )
 
 
-def _check_pairs(known: NDArray[np.bool_], names: Sequence[Hashable], weights: Floats | None) -> None:
+def _check_pairs(known: NDArray[np.bool_], pair_rows: PairRows, names: Sequence[Hashable]) -> None:
     """Raise if two variables are never, or hardly ever, known in the same row."""
-    there = known.astype(np.float64)
-    both = there.T @ (there if weights is None else there * weights[:, None])
-    least = min(LEAST_PAIRS, len(known) if weights is None else int(weights.sum()))
+    both = pair_rows.counts
+    least = min(LEAST_PAIRS, int(pair_rows.rows))
     i, j = np.nonzero(np.triu(both < least, 1))
-    apart = [(names[a], names[b]) for a, b in zip(i.tolist(), j.tolist(), strict=True) if names[a] != names[b]]
-    if not apart:
+    if not len(i):
         return
-    first, second = apart[0]
-    more = f", and {counted(len(set(apart)) - 1, 'pair')} of columns likewise" if len(set(apart)) > 1 else ""
+    more = f", and {counted(len(i) - 1, 'pair')} of columns likewise" if len(i) > 1 else ""
     common = round(float(both[i[0], j[0]]))
-    every = list(dict.fromkeys(name for pair in apart for name in pair))
-    gaps = {name: int((~known[:, list(names).index(name)]).sum()) for name in every}
-    worst = max(every, key=lambda name: gaps[name])
+    gaps = (~known).sum(axis=0)
+    worst = names[max(dict.fromkeys(np.stack([i, j], axis=1).ravel().tolist()), key=lambda at: int(gaps[at]))]
     raise DataError(
-        f"{as_column(first)} and {as_column(second)} are known together in {counted(common, 'row')}{more}; a "
-        f"correlation needs at least {least}. Leave out columns with many gaps, as with {keyword('drop', [worst])}."
+        f"{as_column(names[i[0]])} and {as_column(names[j[0]])} are known together in {counted(common, 'row')}{more}; "
+        f"a correlation needs at least {least}. Leave out columns with many gaps, as with {keyword('drop', [worst])}."
     )
 
 

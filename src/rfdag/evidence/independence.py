@@ -48,8 +48,9 @@ class _PartialCorrelations(Independence):
     look sparse, and a search for sparse graphs would prefer them.
     """
 
-    def __init__(self, threshold: Threshold) -> None:
+    def __init__(self, threshold: Threshold, shares: Floats | None = None) -> None:
         self._threshold = threshold
+        self._shares = shares
 
     def dependent(self, node: int, others: Integers) -> Answers:
         """Return, for each of ``others``, whether it depends on ``node`` given the rest of them."""
@@ -58,6 +59,9 @@ class _PartialCorrelations(Independence):
             return np.ones(len(others), bool)
         sizes = np.empty(len(others))
         kernels.last_partial_correlations(lower, np.empty(len(lower)), sizes)
+        if self._shares is not None:
+            # Fisher's z of a pair for which a row counts less.
+            sizes = np.tanh(np.arctanh(np.minimum(sizes, 1 - 1e-15)) * np.sqrt(self._shares[node, others]))
         return sizes > self._threshold(len(lower))
 
     def _triangle(self, chosen: Integers) -> Floats | None:
@@ -78,6 +82,8 @@ class SampleIndependence(_PartialCorrelations):
         Number of rows behind it.
     alpha
         Level of the two-sided test.
+    shares
+        What a row counts for in the test of each pair; one unless given.
 
     Examples
     --------
@@ -87,8 +93,10 @@ class SampleIndependence(_PartialCorrelations):
     (False, True)
     """
 
-    def __init__(self, correlation: ArrayLike, n_samples: int, alpha: float = 1e-3) -> None:
-        super().__init__(FisherZ(n_samples, alpha))
+    def __init__(
+        self, correlation: ArrayLike, n_samples: int, alpha: float = 1e-3, shares: Floats | None = None
+    ) -> None:
+        super().__init__(FisherZ(n_samples, alpha), shares)
         self._correlation = np.ascontiguousarray(correlation, dtype=np.float64)
         self._most = n_samples - 2
 
@@ -110,10 +118,12 @@ class FactoredIndependence(_PartialCorrelations):
         Matrix F with FᵀF the correlation matrix, as `Moments` holds it.
     threshold
         Which partial correlations count as dependence, given the number of variables.
+    shares
+        What a row counts for in the test of each pair; one unless given.
     """
 
-    def __init__(self, factor: ArrayLike, threshold: Threshold) -> None:
-        super().__init__(threshold)
+    def __init__(self, factor: ArrayLike, threshold: Threshold, shares: Floats | None = None) -> None:
+        super().__init__(threshold, shares)
         self._factor = np.asarray(factor, dtype=np.float64)
         self._most = threshold.n_samples - 2 if isinstance(threshold, FisherZ) else self._factor.shape[1]
 

@@ -55,7 +55,11 @@ class LocalMoments(Protocol):
     """What local scores ask of the data.
 
     ``size`` is the number of variables, ``n_samples`` the number of all rows, on which the price of an edge depends.
+    ``price_factors`` say how many times that price an edge between two variables costs, where rows that have both are
+    few; None where it is the same for all.
     """
+
+    price_factors: Floats | None
 
     @property
     def size(self) -> int:
@@ -110,6 +114,8 @@ class SharedMoments:
         Correlation matrix of the variables; it is not copied.
     n_samples
         Number of rows behind it.
+    price_factors
+        How many times the usual price an edge between two variables costs; once unless given.
 
     Examples
     --------
@@ -121,10 +127,11 @@ class SharedMoments:
            [0.2, 1. ]])
     """
 
-    def __init__(self, correlation: Floats, n_samples: int) -> None:
+    def __init__(self, correlation: Floats, n_samples: int, price_factors: Floats | None = None) -> None:
         self.matrices: Floats = np.ascontiguousarray(correlation)[None]
         self.which: Integers = np.zeros(len(correlation), np.int64)
         self.n_samples = n_samples
+        self.price_factors = price_factors
 
     @property
     def size(self) -> int:
@@ -162,6 +169,8 @@ class FactoredMoments:
         Matrix F with FᵀF the correlation matrix, such as standardised rows.
     n_samples
         Number of rows behind it.
+    price_factors
+        How many times the usual price an edge between two variables costs; once unless given.
 
     Examples
     --------
@@ -171,10 +180,11 @@ class FactoredMoments:
            [0.6, 1. ]])
     """
 
-    def __init__(self, factor: Floats, n_samples: int) -> None:
+    def __init__(self, factor: Floats, n_samples: int, price_factors: Floats | None = None) -> None:
         # Columns are gathered again and again.
         self._columns = np.ascontiguousarray(factor.T)
         self.n_samples = n_samples
+        self.price_factors = price_factors
 
     @property
     def size(self) -> int:

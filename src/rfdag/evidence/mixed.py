@@ -14,6 +14,7 @@ from rfdag.errors import DataMessage, Group, OptionError, as_columns, keyword
 from rfdag.evidence.awkward import CONSTANT, awkward_error
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.expansion import Category, Expansion, whitened
+from rfdag.evidence.pair_rows import PairRows
 from rfdag.evidence.regressions import Regressions
 from rfdag.evidence.spread import about_range
 from rfdag.input.columns import Column
@@ -104,6 +105,8 @@ class MixedMoments(Evidence):
     countable: bool = False
     linear: MixedMoments | None = field(default=None, repr=False)
     """The same without powers, where the data are to decide between the two."""
+    pair_rows: PairRows | None = field(default=None, repr=False)
+    """How many rows each pair of variables is known in; None where values are missing nowhere."""
     kind: str = "data"
     correlated: str = "pearson"
     notes: tuple[str, ...] = ()
@@ -133,6 +136,12 @@ class MixedMoments(Evidence):
     def white(self) -> tuple[Floats, Floats, Integers]:
         """The covariance with the columns of each variable uncorrelated, what made it so, and where they start."""
         return whitened(self.covariance, self.expansion)
+
+    @cached_property
+    def price_factors(self) -> Floats | None:
+        """How many times the usual price an edge between two variables costs; None where it is the same for all."""
+        white, _, starts = self.white
+        return None if self.pair_rows is None else self.pair_rows.price_factors(white, starts)
 
     @property
     def widths(self) -> Integers | None:
@@ -199,6 +208,7 @@ class MixedMoments(Evidence):
             "covariance": self.covariance[np.ix_(order, order)],
             "column_means": self.column_means[order],
             "counts": None if self.counts is None else self.counts.arranged(places),
+            "pair_rows": None if self.pair_rows is None else self.pair_rows.among(places),
         }
         return replace(self, **known)
 
@@ -224,7 +234,13 @@ class MixedMoments(Evidence):
         """Return the same moments as those of fewer rows: a share of them."""
         counts = None if self.counts is None else self.counts._replace(share=self.counts.share * share)
         linear = None if self.linear is None else self.linear.worth_a_share(share)
-        return replace(self, n_samples=max(2, round(share * self.n_samples)), counts=counts, linear=linear)
+        known: dict[str, Any] = {
+            "n_samples": max(2, round(share * self.n_samples)),
+            "counts": counts,
+            "linear": linear,
+            "pair_rows": None if self.pair_rows is None else self.pair_rows.times(share),
+        }
+        return replace(self, **known)
 
     def refuse(self, what: str) -> NoReturn:
         """Raise for something that only single columns of numbers allow."""
@@ -329,7 +345,9 @@ class MixedMoments(Evidence):
                 scale[starts[variable]] = part.deviation
         standard = Moments.from_covariance(self.covariance[np.ix_(chosen, chosen)], self.n_samples, labels)
         # The squares of these scales may be beyond double precision.
-        return replace(standard, scales=standard.scales * scale[chosen]), places
+        owners = np.repeat(variables, [len(place) for place in places])
+        pair_rows = None if self.pair_rows is None else self.pair_rows.among(owners)
+        return replace(standard, scales=standard.scales * scale[chosen], pair_rows=pair_rows), places
 
 
 def _regressed(covariance: Floats, on: Integers, own: Integers) -> tuple[Floats, Floats]:

@@ -94,17 +94,27 @@ def mixed_moments(
     columns = expansion.columns(values)
     missing_of = gaps.sum(axis=0).tolist()
     if gaps.any():
-        found = bridged(columns, expansion.owners, _way(missing), report=report)
+        found: Bridged | Complete = bridged(columns, expansion.owners, _way(missing), report=report)
     else:
         mean = columns.mean(axis=0)
         centred = columns - mean
-        found = Bridged(mean, centred.T @ centred / len(columns), len(columns), ())
+        found = Complete(mean, centred.T @ centred / len(columns), len(columns))
     counts = None
     if not numbers and not gaps.any():
         codes = np.array([expansion.level_of(at, values[:, at]) for at in range(len(table.names))], np.uint8)
         counts = Counts(codes, expansion.widths + 1, np.ones(len(values), np.int32)).compressed()
     gappy = Gaps(missing_of, len(values), _way(missing))
     return assembled(expansion, found, counts, looked_at, gappy, basis=basis, correlated=correlation)
+
+
+class Complete(NamedTuple):
+    """Means and covariance of columns without gaps, and the number of rows."""
+
+    mean: Floats
+    covariance: Floats
+    worth: int
+    pair_rows: None = None
+    notes: tuple[str, ...] = ()
 
 
 class Gaps(NamedTuple):
@@ -117,7 +127,7 @@ class Gaps(NamedTuple):
 
 def assembled(
     expansion: Expansion,
-    found: Bridged,
+    found: Bridged | Complete,
     counts: Counts | None,
     profile: Profile,
     gaps: Gaps,
@@ -139,6 +149,7 @@ def assembled(
         correlated=correlated,
         notes=(*notes, *profile.notes),
         columns=with_missing(profile.columns, gaps.missing),
+        pair_rows=found.pair_rows,
     )
     evidence.refuse_constant()
     _refuse_copies(evidence)

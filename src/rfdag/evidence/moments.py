@@ -38,6 +38,7 @@ from rfdag.evidence.matrices import (
     roots_of_diagonal,
     triangle_of,
 )
+from rfdag.evidence.pair_rows import PairRows
 from rfdag.evidence.profile import Look, Profile, Spread
 from rfdag.evidence.regressions import Regressions, regressions_on
 from rfdag.evidence.rounding import warnings_of
@@ -104,6 +105,9 @@ class Moments(Arrangeable, Comparable, Evidence):
     """What the user should know of the data themselves."""
     columns: tuple[Column, ...] = field(default=(), repr=False)
     """What each column of the rows was taken for; empty where there were none."""
+
+    pair_rows: PairRows | None = field(default=None, repr=False)
+    """How many rows each pair of columns is known in; None where values are missing nowhere."""
 
     given: Moments | None = field(default=None, repr=False)
     """The same moments with the columns as they were given, where they are arranged otherwise."""
@@ -271,6 +275,32 @@ class Moments(Arrangeable, Comparable, Evidence):
         with np.errstate(over="ignore"):
             return np.asarray(self.scales**2 * share)
 
+    @cached_property
+    def price_factors(self) -> Floats | None:
+        """How many times the usual price an edge between two variables costs; None where it is the same for all."""
+        return None if self.pair_rows is None else self.pair_rows.price_factors(self.correlation)
+
+    @cached_property
+    def shares(self) -> Floats | None:
+        """What a row counts for in a test of two variables given others; None where it counts once for all pairs.
+
+        A test of many pairs at once counts all rows for what they are worth to the pair that has fewest.
+        """
+        if self.pair_rows is None:
+            return None
+        return np.minimum(self.pair_rows.worth(self.correlation) / self.rows, 1.0)
+
+    def rows_behind(self, x: int, y: int, given: Sequence[int]) -> float:
+        """Return how many rows a regression of y on x and other variables is worth."""
+        if self.pair_rows is None:
+            return float(self.rows)
+        family = np.array([*given, x, y])
+        some = self.pair_rows.among(family)
+        # Of each row as much is lost to gaps, and as many are lost to other coefficients as without them.
+        share = some.worth(self.correlation[np.ix_(family, family)])[-2, -1] / some.counts.max()
+        lost = len(given) + 2
+        return float(share * (some.counts.max() - lost) + lost)
+
     def condition(self) -> float:
         """Return an estimate of the condition number of the factor: the root of the correlation's."""
         return self._estimated_condition
@@ -328,6 +358,11 @@ class Moments(Arrangeable, Comparable, Evidence):
             )
         return replace(self, partial=partial, worth=worth, remarks=remarks, **how)
 
+    def worth_a_share(self, share: float) -> Self:
+        """Return the same moments as those of fewer rows: a share of them."""
+        pair_rows = None if self.pair_rows is None else self.pair_rows.times(share)
+        return replace(self, n_samples=max(2, round(share * self.rows)), pair_rows=pair_rows)
+
     def engine(self, *, alpha: float, pairs: Pairs, threads: int) -> Engine:
         """Return the engine, ready to eliminate: the dense one, or that of an estimate made by columns."""
         if self.by_columns is not None:
@@ -342,7 +377,7 @@ class Moments(Arrangeable, Comparable, Evidence):
         if self.worth is not None:
             return {"threshold": FisherZ(self.worth, alpha), "pairs": pairs}
         return {
-            "threshold": FisherZ(self.n_samples, alpha),
+            "threshold": FisherZ(self.n_samples, alpha, 1.0 if self.shares is None else float(self.shares.min())),
             "pairs": pairs,
             "recompute": self.partial_correlations,
             "settled": self._settled(),
@@ -355,11 +390,11 @@ class Moments(Arrangeable, Comparable, Evidence):
     def local(self) -> GroupedMoments:
         """Return what local scores ask: the same correlation matrix and the same rows for every variable."""
         assert self.n_samples is not None
-        return SharedMoments(self.correlation, self.n_samples)
+        return SharedMoments(self.correlation, self.n_samples, self.price_factors)
 
     def local_on_demand(self) -> LocalMoments:
         """Return the same without a matrix of all pairs: correlations are formed when they are asked for."""
-        return FactoredMoments(self.factor, self.rows)
+        return FactoredMoments(self.factor, self.rows, self.price_factors)
 
     def independence(self, alpha: float) -> Independence:
         """Return tests of partial correlations: Fisher's at level ``alpha``, or against the tolerance if exact."""
@@ -368,8 +403,8 @@ class Moments(Arrangeable, Comparable, Evidence):
         if self.by_columns is not None:
             return ColumnsIndependence(*self.by_columns)
         if SQUARED < self.condition() < math.inf:
-            return FactoredIndependence(self.factor, FisherZ(self.n_samples, alpha))
-        return SampleIndependence(self.correlation, self.n_samples, alpha)
+            return FactoredIndependence(self.factor, FisherZ(self.n_samples, alpha), self.shares)
+        return SampleIndependence(self.correlation, self.n_samples, alpha, self.shares)
 
     def warnings(self, *, scored: bool = False) -> tuple[str, ...]:
         """Return what may be wrong with the numbers, in words; ``scored`` tells that parents were chosen by BIC."""

@@ -13,7 +13,7 @@ from rfdag.evidence.compact import Compact
 from rfdag.evidence.expansion import Expansion
 from rfdag.evidence.gaps import Bridged, Bridging, bridged, filled_from_others, moments_of
 from rfdag.evidence.mixed import Counts, MixedMoments
-from rfdag.evidence.mixing import Gaps, about_levels, assembled, expansion_of
+from rfdag.evidence.mixing import Complete, Gaps, about_levels, assembled, expansion_of
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.profile import ALL, Kinds, Look, Profile, Spread
 from rfdag.evidence.spread import check_spread, powers_of_two
@@ -94,11 +94,11 @@ def mixed_of_stream(
     missing = compact.missing[expansion.starts[:-1]].tolist()
     if compact.gappy:
         rows, weights = compact.as_rows()
-        estimate = bridged(rows, expansion.owners, way, weights, report=report)
+        estimate: Bridged | Complete = bridged(rows, expansion.owners, way, weights, report=report)
     else:
         factor = compact.whole.factor * compact.whole.units
         count = compact.whole.count
-        estimate = Bridged(compact.whole.means * compact.whole.units, factor.T @ factor / count, round(count), ())
+        estimate = Complete(compact.whole.means * compact.whole.units, factor.T @ factor / count, round(count))
     counts = None
     if found.codes and not compact.gappy and not stream.weighted:
         codes = np.concatenate(found.codes, axis=1)

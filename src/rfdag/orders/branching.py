@@ -112,12 +112,16 @@ def families_of(
     masks, scores = np.empty(tuning.MOST_FAMILIES, np.int64), np.empty(tuning.MOST_FAMILIES)
     matrices = np.empty((2, m + 1, m + 1, m + 1))
     matrices[0, 0], matrices[1, 0] = gram, precision
-    known, lowest, at = np.zeros((6, m + 1), np.int64), np.full(m + 1, np.inf), np.zeros(3, np.int64)
+    known, lowest, at = np.zeros((6, m + 1), np.int64), np.full((2, m + 1), np.inf), np.zeros(3, np.int64)
+    lowest[1, 0] = 0.0
     known[kernels.NEWEST] = -1
     if not len(required):
         masks[0], scores[0] = 0, rows * math.log(gram[0, 0])
-        lowest[0], at[kernels.COUNT] = scores[0], 1
-    task = rows, problem.price, limit, len(required), bits, float(most_steps), at
+        lowest[0, 0], at[kernels.COUNT] = scores[0], 1
+    prices = problem.prices(y, candidates[places[1:] - 1])
+    # What the cheapest of the candidates from each on costs.
+    prices = np.array([prices, np.minimum.accumulate(prices[::-1])[::-1]])
+    task = rows, np.ascontiguousarray(prices), limit, len(required), bits, float(most_steps), at
     room = matrices, known, lowest, np.empty_like(masks), masks, scores
     while kernels.list_families(*task, at[kernels.STEPS] + STEPS_AT_ONCE, *room):
         check()

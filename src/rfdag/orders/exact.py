@@ -48,6 +48,11 @@ class Problem:
         """The price of an edge."""
         return price_of_edge(self.moments.n_samples, self.p, self.penalty, self.gamma)
 
+    def prices(self, y: int, others: Integers) -> Floats:
+        """Return what others cost as parents of y."""
+        factors = self.moments.price_factors
+        return np.full(len(others), self.price) if factors is None else self.price * factors[y, others]
+
     @functools.cached_property
     def limits(self) -> Integers:
         """For each variable the most parents it may have."""
@@ -163,8 +168,8 @@ def score_families(
     rows, limit = float(problem.moments.rows(y)), int(problem.limits[y])
     given, chosen = np.empty((len(gram),) * 3), np.empty(len(gram), np.int64)
     given[0] = gram
-    sets = forbidden, required, given, chosen, np.zeros(2, np.int64)
-    while exact.score_families(rows, problem.price, limit, *sets, FAMILIES_AT_ONCE, scores):
+    sets = forbidden, required, given, chosen, np.zeros(len(gram) + 1), np.zeros(2, np.int64)
+    while exact.score_families(rows, problem.prices(y, others), limit, *sets, FAMILIES_AT_ONCE, scores):
         check()
 
 

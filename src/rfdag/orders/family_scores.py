@@ -69,7 +69,8 @@ def family_score(
         unit = math.log(evidence.n_samples)
         of_freedom = penalty if evidence.one_equation else min(penalty, 1.0)
         per_parent = (penalty - of_freedom) * unit + 2 * gamma * math.log(max(len(evidence.names), 2))
-        return BlockScore(white, starts, evidence.widths, evidence.n_samples, of_freedom * unit, per_parent)
+        prices = of_freedom * unit, per_parent, evidence.price_factors
+        return BlockScore(white, starts, evidence.widths, evidence.n_samples, *prices)
     assert evidence.counts is not None
     counted = sample_size if score == "bdeu" else None
     return CountScore(*evidence.counts, penalty=penalty, gamma=gamma, sample_size=counted)
@@ -94,6 +95,8 @@ class BlockScore:
         What a degree of freedom costs; 2 ln n unless given.
     per_parent
         What a parent costs besides.
+    factors
+        How many times these prices each variable costs as a parent of each other; once unless given.
 
     Examples
     --------
@@ -111,6 +114,7 @@ class BlockScore:
         n_samples: float,
         price: float | None = None,
         per_parent: float = 0.0,
+        factors: Floats | None = None,
     ) -> None:
         self.size = len(starts) - 1
         self._starts = np.ascontiguousarray(starts, np.int64)
@@ -118,6 +122,7 @@ class BlockScore:
         self._n = float(n_samples)
         self._price = 2.0 * math.log(n_samples) if price is None else price
         self._per_parent = per_parent
+        self._factors = np.ones((0, 0)) if factors is None else np.ascontiguousarray(factors)
         self._covariance = np.ascontiguousarray(covariance)
         narrowest = max(int(np.diff(self._starts).min()), 1)
         self.most_parents = max(1, min(self.size - 1, int(n_samples - 3) // narrowest))
@@ -127,7 +132,7 @@ class BlockScore:
     ) -> tuple[Floats, Floats]:
         """Return the scores of children given parents, and those with each candidate added."""
         own, out = np.empty(len(children)), np.empty((len(children), candidates.shape[1]))
-        numbers = self._n, self._price, self._per_parent
+        numbers = self._n, self._price, self._per_parent, self._factors
         families = children, parents, sizes, candidates
         scan_blocks(self._covariance, self._starts, self._widths, *numbers, *families, own, out)
         return own, out

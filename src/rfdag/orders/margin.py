@@ -24,10 +24,14 @@ def noise_at_the_margin(scored: ScoredOrder, price: float) -> bool:
     margin = 2 * tuning.MARGIN_GAMMA * math.log(p)
     fitted = regressions_of(scored).partial_correlations
     partial = fitted.data
+    # What an edge may gain by chance is as much more as it costs more.
+    factors = scored.moments.price_factors
+    times = np.ones(len(partial)) if factors is None else factors[fitted.nonzero()]
     if scored.constraints is not None and len(scored.constraints.required_edges):
         sources, targets = fitted.nonzero()
-        partial = partial[~scored.constraints.required[sources, targets]]
-    above = (-n * np.log1p(-np.minimum(partial**2, 1 - 1e-15)) - price) / margin
+        wanted = ~scored.constraints.required[sources, targets]
+        partial, times = partial[wanted], times[wanted]
+    above = (-n * np.log1p(-np.minimum(partial**2, 1 - 1e-15)) / times - price) / margin
     within = int((above < 1).sum())
     further = int(((above >= 1) & (above < 1 + tuning.MARGINS_COMPARED)).sum())
     pairs = p * (p - 1) / 2

@@ -67,4 +67,4 @@ def compare(orders: Mapping[float, ScoredOrder]) -> tuple[ScoredOrder, tuple[Pat
 def criterion(scored: ScoredOrder) -> float:
     """Return the extended BIC of an order, whatever price it was found at."""
     price = math.log(scored.n_samples) + 2 * tuning.PATH_GAMMA * math.log(len(scored.order))
-    return scored.misfit + price * scored.edges
+    return scored.misfit + price * scored.priced_edges

@@ -37,7 +37,7 @@ class Reversing:
     moments
         The moments in which each variable is scored, and the rows behind them.
     price
-        What an edge costs in the BIC.
+        What an edge costs in the BIC, where rows with gaps do not make it dearer.
     constraints
         Which variables may and must be parents of which, and which must precede which; the DAG obeys them.
     """
@@ -114,12 +114,14 @@ class Reversing:
             return None
         # The inverse of the correlations holds 1 / var(y | parents), and the partial correlations of y and each parent.
         squares = np.minimum(inverse[0, 1:] ** 2 / (diagonal[0] * diagonal[1:]), 1 - TINY)
-        score = -n * math.log(diagonal[0]) + self._price * len(parents)
-        return Family(parents, score, -n * np.log1p(-squares) - self._price)
+        factors = self._moments.price_factors
+        prices = self._price * (np.ones(len(parents)) if factors is None else factors[y, parents])
+        score = -n * math.log(diagonal[0]) + float(prices.sum())
+        return Family(parents, score, -n * np.log1p(-squares) - prices)
 
 
 class Family(NamedTuple):
-    """Parents of a variable, n ln var(y | parents) + price · parents, and how much worse it is without each of them."""
+    """Parents of a variable, n ln var(y | parents) + their prices, and how much worse it is without each of them."""
 
     parents: Integers
     score: float

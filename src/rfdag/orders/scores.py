@@ -105,6 +105,7 @@ class ScoredOrder:
         self.grams = Grams.along(candidates, moments, grams, check, threads)
         self._state = fits.State(
             grams=self.grams.entries,
+            factors=factors_along(moments, candidates),
             starts=candidates.starts,
             lists=candidates.lists,
             places=np.zeros((7, p), np.int64),
@@ -205,9 +206,19 @@ class ScoredOrder:
         return int(self._state.places[fits.COUNT].sum())
 
     @property
+    def priced_edges(self) -> float:
+        """How many times the price of an edge all edges cost: their number, but where some cost more than others."""
+        factors = self._state.factors
+        if not len(factors):
+            return float(self.edges)
+        chosen = np.arange(self._state.parents.shape[1]) < self.parent_counts[:, None]
+        places = self.candidates.starts[:-1, None] + self._state.parents
+        return float(factors[places[chosen]].sum())
+
+    @property
     def misfit(self) -> float:
         """The score without the price of the edges: Σ n_y ln var(y | parents)."""
-        return self.total - self._price * self.edges
+        return self.total - self._price * self.priced_edges
 
     @property
     def exhausted(self) -> Integers:
@@ -387,6 +398,13 @@ class ScoredOrder:
         first = self._state.knowledge[fits.FIRST]
         stopped = np.flatnonzero(first[variable, passed] if step > 0 else first[passed, variable])
         return at + step * int(stopped[0]) if len(stopped) else to
+
+
+def factors_along(moments: LocalMoments, candidates: Candidates) -> Floats:
+    """Return how many times the usual price each candidate costs, along the lists; empty where it is once for all."""
+    if moments.price_factors is None:
+        return np.empty(0)
+    return np.ascontiguousarray(moments.price_factors[candidates.owners, candidates.lists[0]])
 
 
 def price_of_edge(n_samples: int, p: int, penalty: float, gamma: float = 0.0) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 from rfdag.evidence.expansion import Category, Expansion, Part, Powers
 from rfdag.evidence.mixed import MixedMoments
-from rfdag.result.records import counts, numbers, products, record, value_as
+from rfdag.result.records import counts, decode_pair_rows, encode_pair_rows, numbers, products, record, value_as
 
 
 def encode_mixed(mixed: MixedMoments | None) -> dict[str, Any] | None:
@@ -22,6 +22,7 @@ def encode_mixed(mixed: MixedMoments | None) -> dict[str, Any] | None:
         "one_equation": mixed.one_equation,
         "correlated": mixed.correlated,
         "countable": mixed.counted,
+        "pair_rows": encode_pair_rows(mixed.pair_rows),
     }
 
 
@@ -43,6 +44,7 @@ def decode_mixed(content: dict[str, Any] | None, names: tuple[Hashable, ...]) ->
         one_equation=value_as(bool, content["one_equation"], "one_equation"),
         correlated=value_as(str, content["correlated"], "correlated"),
         countable=value_as(bool, content["countable"], "countable"),
+        pair_rows=decode_pair_rows(content.get("pair_rows"), len(names)),
     )
 
 

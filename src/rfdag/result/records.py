@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 import numpy as np
 from numpy.typing import NDArray
 
+from rfdag.evidence.pair_rows import PairRows
 from rfdag.values import shown
 
 T = TypeVar("T")
@@ -122,6 +123,23 @@ def products(values: Any, what: str, *shape: int) -> NDArray[np.float64]:
     excess = np.abs(found) - most * (1 + ROUNDING)
     if (excess > ROUNDING).any() or (np.abs(found - np.swapaxes(found, -1, -2)) > ROUNDING * most).any():
         raise ValueError(f"{what} that no columns have")
+    return found
+
+
+def encode_pair_rows(pair_rows: PairRows | None) -> dict[str, Any] | None:
+    """Return what rows with gaps are worth as JSON holds it."""
+    if pair_rows is None:
+        return None
+    return {"counts": pair_rows.counts.tolist(), "rows": pair_rows.rows, "way": pair_rows.way}
+
+
+def decode_pair_rows(content: Any, p: int) -> PairRows | None:
+    """Return what rows with gaps are worth, of p variables."""
+    if content is None:
+        return None
+    found = record(PairRows, content, counts=products(content["counts"], "counts of pairs", p, p))
+    if not ((found.counts > 0).all() and found.counts.max() <= found.rows * (1 + ROUNDING)):
+        raise ValueError("pairs without rows, or with more than there are")
     return found
 
 

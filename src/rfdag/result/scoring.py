@@ -77,7 +77,9 @@ class Scoring:
             raise DataError(f"A variable of this DAG has {most} parents, too many for {self.n_samples} rows.")
         shares = self.moments.regressions(graph).variances / self.moments.variances
         price = price_of_edge(self.n_samples, len(self.names), self.penalty, self.gamma)
-        return float(self.n_samples * np.log(shares).sum() + price * graph.sum())
+        factors = self.moments.price_factors
+        edges = graph.sum() if factors is None else factors[graph != 0].sum()
+        return float(self.n_samples * np.log(shares).sum() + price * edges)
 
     @property
     def can_rescore(self) -> bool:

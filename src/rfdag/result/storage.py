@@ -37,7 +37,15 @@ from rfdag.result.environment_storage import (
     encode_interventions,
 )
 from rfdag.result.mixed_storage import decode_mixed, encode_mixed
-from rfdag.result.records import ROUNDING, counts, numbers, record, value_as
+from rfdag.result.records import (
+    ROUNDING,
+    counts,
+    decode_pair_rows,
+    encode_pair_rows,
+    numbers,
+    record,
+    value_as,
+)
 from rfdag.result.trace_storage import decode_trace, encode_trace
 from rfdag.runtime.json_text import memory_of, parsed
 from rfdag.runtime.memory import TRIFLE, available_memory
@@ -66,7 +74,9 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
     place = {name: at for at, name in enumerate(result.names)}
     weights, variances, partial = result.coefficients, result.residual_variances, result.partial_correlations
     sources, targets = result.dag.nonzero()
-    gains = result.gains
+    # What rows with gaps are worth is not kept without moments.
+    kept = result.gains is not None or (result.moments is not None and result.moments.pair_rows is not None)
+    gains = [edge.gain for edge in result.edges] if kept else None
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -78,7 +88,7 @@ def encode(result: Result, *, with_moments: bool) -> dict[str, Any]:
         "coefficients": None if weights is None else _known(entries_at(weights, sources, targets)),
         "residual_variances": None if variances is None else _known(variances),
         "partial_correlations": None if partial is None else entries_at(partial, sources, targets).tolist(),
-        "gains": None if gains is None else entries_at(gains, sources, targets).tolist(),
+        "gains": gains,
         "n_samples": result.n_samples,
         "score": result.score,
         "gamma": result.gamma,
@@ -285,9 +295,11 @@ def _encode_moments(moments: Moments | None) -> dict[str, Any] | None:
     if moments is None:
         return None
     arrays = {name: getattr(moments, name) for name in ARRAYS}
-    return {name: getattr(moments, name) for name in NUMBERS} | {
-        name: None if array is None else array.tolist() for name, array in arrays.items()
-    }
+    return (
+        {name: getattr(moments, name) for name in NUMBERS}
+        | {name: None if array is None else array.tolist() for name, array in arrays.items()}
+        | {"pair_rows": encode_pair_rows(moments.pair_rows)}
+    )
 
 
 def _decode_moments(
@@ -319,4 +331,5 @@ def _decode_moments(
         value_as(int, content["ddof"], "ddof"),
         # Files of earlier versions know of no other correlation.
         correlated=value_as(str, content.get("correlated", "pearson"), "correlated"),
+        pair_rows=decode_pair_rows(content.get("pair_rows"), p),
     )

@@ -43,10 +43,13 @@ def _left(covariance, i, j, basis, rank):
 
 
 @kernel(allocates=True)
-def scan_blocks(covariance, starts, widths, n, price, per_parent, children, parents, sizes, candidates, own, out):
+def scan_blocks(
+    covariance, starts, widths, n, price, per_parent, factors, children, parents, sizes, candidates, own, out
+):
     """Score children given parents, each alone and with each of its candidates added; infinite where one adds nothing.
 
-    The score of y given P is n ln det S_{Y|P} + price · k_Y · rank(P) + per_parent · |P|.
+    The score of y given P is n ln det S_{Y|P} + Σ_x f_xy (price · k_Y · rank(x) + per_parent) over x in P, where
+    rank(x) counts the columns of x that do not follow from those of parents before it.
 
     Parameters
     ----------
@@ -58,6 +61,8 @@ def scan_blocks(covariance, starts, widths, n, price, per_parent, children, pare
         How many of its columns, the first ones, a variable has as a child.
     n, price, per_parent
         Rows; the price of a direction for each column of the child; that of a parent as such.
+    factors
+        f_xy; empty where all are 1.
     children, parents, sizes
         The variables to score, and their parents: the first ``sizes[r]`` of each row.
     candidates
@@ -81,11 +86,15 @@ def scan_blocks(covariance, starts, widths, n, price, per_parent, children, pare
         y = children[r]
         first, width = starts[y], widths[y]
         rank = 0
+        cost = 0.0
         for s in range(sizes[r]):
             x = parents[r, s]
+            before = rank
             for c in range(starts[x], starts[x + 1]):
                 if _reduce(covariance, c, basis, rank):
                     rank += 1
+            times = factors[x, y] if len(factors) > 0 else 1.0
+            cost += times * (price * width * (rank - before) + per_parent)
         for q in range(-1, candidates.shape[1]):
             x = -1 if q < 0 else candidates[y, q]
             if q >= 0 and x < 0:
@@ -120,7 +129,10 @@ def scan_blocks(covariance, starts, widths, n, price, per_parent, children, pare
                         left = max(left, FLOOR)
                         both[a, a] = math.sqrt(left)
                         logs += math.log(left)
-            score = n * logs + price * width * (rank + gained) + per_parent * (sizes[r] + (1 if added > 0 else 0))
+            score = n * logs + cost
+            if added > 0:
+                times = factors[x, y] if len(factors) > 0 else 1.0
+                score += times * (price * width * gained + per_parent)
             if q < 0:
                 own[r] = score
             elif gained > 0:

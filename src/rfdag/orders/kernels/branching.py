@@ -26,12 +26,13 @@ DEPTH, COUNT, STEPS = range(3)
 
 
 @kernel()
-def list_families(n, price, limit, required, bits, most_steps, at, end, matrices, known, lowest, older, masks, scores):
+def list_families(n, prices, limit, required, bits, most_steps, at, end, matrices, known, lowest, older, masks, scores):
     """List the sets of candidates that score better as parents of y than all of their subsets; return whether to go on.
 
     It goes on where it was until ``end`` steps are taken in all. matrices[0, 0] and matrices[1, 0] hold the
     correlations and their inverse of y, which comes first, and the candidates; the first ``required`` candidates are in
-    every set. ``bits`` are the masks of the candidates, and ``lowest`` the score of the best subset at each depth.
+    every set. ``bits`` are the masks of the candidates; ``prices`` are theirs as parents, and the least price from each
+    on. ``lowest`` has the score of the best subset at each depth, and what the members there cost.
 
     Candidates are decided one after the other, and each is left out first, so that all subsets of a set come before it.
     What is left out raises the variance below which no set from there on can go, 1 / precision of y. Once a set of that
@@ -47,6 +48,7 @@ def list_families(n, price, limit, required, bits, most_steps, at, end, matrices
         known[BRANCHES],
         known[NEWEST],
     )
+    lowest, costs = lowest[0], lowest[1]
     depth, count, steps = at[DEPTH], at[COUNT], at[STEPS]
     while depth >= 0:
         if steps > end:
@@ -54,8 +56,8 @@ def list_families(n, price, limit, required, bits, most_steps, at, end, matrices
             return True
         level = depth
         if branches[level] == 0:
-            floor = -n * math.log(max(inverse[kept[level], 0, 0], 1.0)) + price * (size[level] + 1)
-            if level == m or size[level] >= limit or floor >= lowest[level] - WORTH:
+            floor = -n * math.log(max(inverse[kept[level], 0, 0], 1.0)) + costs[level]
+            if level == m or size[level] >= limit or floor + prices[1, level] >= lowest[level] - WORTH:
                 depth -= 1
                 continue
             # What is required is not left out.
@@ -83,7 +85,7 @@ def list_families(n, price, limit, required, bits, most_steps, at, end, matrices
                     after[j, i] = before[j, i] - slope * before[i, x]
             held[depth], kept[depth] = held[level], depth
             mask[depth], size[depth] = mask[level], size[level]
-            lowest[depth] = lowest[level]
+            lowest[depth], costs[depth] = lowest[level], costs[level]
         else:
             # With it: the covariances of y and later candidates given it.
             before, after = covariance[held[level]], covariance[depth]
@@ -96,6 +98,7 @@ def list_families(n, price, limit, required, bits, most_steps, at, end, matrices
                     after[j, i] = before[j, i] - slope * before[i, x]
             held[depth], kept[depth] = depth, kept[level]
             mask[depth], size[depth] = mask[level] | bits[level], size[level] + 1
+            costs[depth] = costs[level] + prices[0, level]
             best = lowest[level]
             other = newest[level]
             while other >= 0:
@@ -104,7 +107,7 @@ def list_families(n, price, limit, required, bits, most_steps, at, end, matrices
                     best = scores[other]
                 other = older[other]
             if size[depth] >= required:
-                score = n * math.log(max(after[0, 0], TINY)) + price * size[depth]
+                score = n * math.log(max(after[0, 0], TINY)) + costs[depth]
                 if score < best - WORTH:
                     if count == len(masks):
                         at[COUNT] = -1

@@ -12,23 +12,25 @@ from rfdag.runtime.compilation import kernel
 
 
 @kernel()
-def score_families(n, price, limit, forbidden, required, given, chosen, at, most, scores):
+def score_families(n, prices, limit, forbidden, required, given, chosen, cost, at, most, scores):
     """Fill, for ``most`` sets S of other variables, the score of y with the parents S; return whether some are left.
 
     given[0] holds the correlations of y, which comes first, and the others; bit x of a set stands for the row x + 1. A
     set scores ∞ if it has more members than ``limit``, one that is ``forbidden``, or not all that are ``required``.
-    ``at`` keeps the size and the mask of the set that comes next, at first 0 and 0.
+    ``prices`` are those of the others as parents. ``at`` keeps the size and the mask of the set that comes next, at
+    first 0 and 0.
 
     Sets are visited so that each is the one before with a later variable added. Of the covariances given a set only
     those of y and of still later variables are kept, in ``given``, so that a set takes a few steps on average, whatever
-    its size. ``chosen`` is room for its members.
+    its size. ``chosen`` is room for its members, ``cost`` for what the first of them cost.
     """
     m = given.shape[1] - 1
     size, mask = at[0], at[1]
+    cost[0] = 0.0
     for _ in range(most):
         left = max(given[size, 0, 0], TINY)
         allowed = size <= limit and mask & forbidden == 0 and mask & required == required
-        scores[mask] = n * math.log(left) + price * size if allowed else np.inf
+        scores[mask] = n * math.log(left) + cost[size] if allowed else np.inf
         x = chosen[size - 1] + 1 if size > 0 else 0
         if x == m:
             # The last variable was the last to add: leave it out, and put the next in the place of the one before.
@@ -42,6 +44,7 @@ def score_families(n, price, limit, forbidden, required, given, chosen, at, most
         chosen[size] = x
         mask ^= 1 << x
         before, after = given[size], given[size + 1]
+        cost[size + 1] = cost[size] + prices[x]
         size += 1
         # What earlier members determine adds nothing.
         inverse = 1.0 / before[x + 1, x + 1] if before[x + 1, x + 1] > TINY else 0.0

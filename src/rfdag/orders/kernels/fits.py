@@ -1,8 +1,8 @@
 """Compiled loops that fit one variable: choosing its parents among its predecessors by the Gaussian BIC.
 
 Every variable y is scored in moments of its own: ``gram``, the correlations of y and its candidates, and the number
-``n`` of rows behind it; `State` holds those of all. The score of y with parents P is n ln var(y | P) + price · |P|;
-smaller is better.
+``n`` of rows behind it; `State` holds those of all. The score of y with parents P is n ln var(y | P) + price · Σ f_xy
+over x in P; smaller is better. The factor f_xy is 1 unless values are missing (`rfdag.evidence.pair_rows`).
 
 Only the candidates of y can be its parents (`rfdag.orders.candidates`). Its list holds them and y itself, ascending;
 parents, fits and what is left of variances are numbered along this list. If x is a candidate of y, y is one of x, and
@@ -73,10 +73,12 @@ class State(NamedTuple):
 
     The list of y reaches from starts[y] to starts[y + 1], k of them; the k × k correlations along it begin at
     grams[places[GRAM, y]]. ``left`` has the variances and the covariances given the parents, along the lists.
-    ``knowledge`` is empty where there is none.
+    ``factors`` has the factors of the prices along the lists; it is empty where all are 1. ``knowledge`` is empty where
+    there is none.
     """
 
     grams: np.ndarray
+    factors: np.ndarray
     starts: np.ndarray
     lists: np.ndarray
     places: np.ndarray
@@ -113,6 +115,23 @@ def gram_of(state, y):
     """Return the correlations along the list of y, row after row."""
     first, k = state.places[GRAM, y], state.starts[y + 1] - state.starts[y]
     return state.grams[first : first + k * k]
+
+
+@part(inline=True)
+def price_at(state, price, y, q):
+    """Return the price of the q-th of the list of y as a parent of y."""
+    return price * state.factors[state.starts[y] + q] if len(state.factors) > 0 else price
+
+
+@part()
+def price_of(state, price, y, parents, m):
+    """Return the price of m parents of y."""
+    if len(state.factors) == 0:
+        return price * m
+    total = 0.0
+    for t in range(m):
+        total += state.factors[state.starts[y] + parents[t]]
+    return price * total
 
 
 @part(fastmath={"reassoc", "contract"})
@@ -194,19 +213,20 @@ def load_fit(state, y, given, count, parents, fit, operations):
 
 
 @part(fastmath={"reassoc", "contract"})
-def least_loss(listed, own, parents, knowledge, m, triangle):
-    """Return (number, share): which of m parents explains least of y beside the others, and how much.
+def least_loss(state, price, y, parents, m, left, triangle):
+    """Return (number, share): which of m parents of y is least worth its price, and how much of y it explains.
 
-    Required ones are left out; −1 if there are no others.
+    Required ones are left out; −1 if there are no others. ``left`` is the variance of y given all m.
 
     With L the triangle of the parents' own covariances with the basis and w those of y, parent t explains
     (L⁻ᵀ w)_t² / (L⁻ᵀ L⁻¹)_tt.
     """
     weights, column = triangle[WEIGHTS], triangle[COLUMN]
+    knowledge, listed, even, n = state.knowledge, list_of(state, y), len(state.factors) == 0, state.values[ROWS, y]
     least = -1
-    loss = np.inf
+    loss = lowest = np.inf
     for t in range(m):
-        if knowledge.shape[1] > 0 and knowledge[ROLES, listed[own], listed[parents[t]]] == REQUIRED:
+        if knowledge.shape[1] > 0 and knowledge[ROLES, y, listed[parents[t]]] == REQUIRED:
             continue
         column[t] = 1.0 / triangle[TRIANGLE + t, t]
         slope = column[t] * weights[t]
@@ -219,9 +239,16 @@ def least_loss(listed, own, parents, knowledge, m, triangle):
             column[s] = -total / row[s]
             slope += column[s] * weights[s]
             size += column[s] * column[s]
-        if slope * slope < loss * size:
-            loss = slope * slope / size
-            least = t
+        if even:
+            if slope * slope < loss * size:
+                loss = slope * slope / size
+                least = t
+        else:
+            share = slope * slope / size
+            change = n * math.log((left + share) / left) - price_at(state, price, y, parents[t])
+            if change < lowest:
+                lowest, loss = change, share
+                least = t
     return least, loss
 
 
@@ -240,20 +267,31 @@ def choose_parents(state, price, y, before, banned, limit, parents, fit, m, work
     listed = list_of(state, y)
     k = len(listed)
     mine = state.places[OWN, y]
+    even = len(state.factors) == 0
     while True:
         grown = False
         while m < limit:
             operations[0] += k
-            best = 0.0
+            best = lowest = 0.0
             pivot = NOBODY
             for q in range(k):
                 # y itself is never placed before it.
                 if place[listed[q] if k < len(place) else q] < before and variances[q] > TINY:
                     share = covariances[q] * covariances[q] / variances[q]
-                    if share > best and q != banned and (free or knowledge[ROLES, y, listed[q]] != FORBIDDEN):
-                        best = share
-                        pivot = q
-            if pivot < 0 or not n * math.log(max(variances[mine] - best, TINY) / variances[mine]) + price < -WORTH:
+                    if even:
+                        if share > best and q != banned and (free or knowledge[ROLES, y, listed[q]] != FORBIDDEN):
+                            best = share
+                            pivot = q
+                    elif q != banned and (free or knowledge[ROLES, y, listed[q]] != FORBIDDEN):
+                        gain = n * math.log(max(variances[mine] - share, TINY) / variances[mine])
+                        gain += price_at(state, price, y, q)
+                        if gain < lowest:
+                            best, lowest = share, gain
+                            pivot = q
+            if pivot < 0:
+                break
+            gain = n * math.log(max(variances[mine] - best, TINY) / variances[mine])
+            if not gain + price_at(state, price, y, pivot) < -WORTH:
                 break
             add_parent(gram, k, mine, pivot, parents, fit, m)
             m += 1
@@ -265,15 +303,18 @@ def choose_parents(state, price, y, before, banned, limit, parents, fit, m, work
                 triangle[WEIGHTS, s] = fit[BASIS + s, mine]
                 for t in range(s + 1):
                     triangle[TRIANGLE + s, t] = fit[BASIS + t, parents[s]]
-            least, loss = least_loss(listed, mine, parents, knowledge, m, triangle)
+            least, loss = least_loss(state, price, y, parents, m, variances[mine], triangle)
             operations[0] += m * (m + 1) * (m + 2) // 6
-            if least < 0 or n * math.log((variances[mine] + loss) / variances[mine]) - price >= -WORTH:
+            if least < 0:
+                break
+            gain = n * math.log((variances[mine] + loss) / variances[mine])
+            if gain - price_at(state, price, y, parents[least]) >= -WORTH:
                 break
             operations[0] += k * (m - least)
             drop_parent(k, mine, least, parents, fit, m)
             m -= 1
         if m == count or not grown:
-            return m, n * math.log(variances[mine]) + price * m
+            return m, n * math.log(variances[mine]) + price_of(state, price, y, parents, m)
 
 
 @part(fastmath={"reassoc", "contract"})

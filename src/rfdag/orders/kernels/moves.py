@@ -39,6 +39,8 @@ from rfdag.orders.kernels.fits import (
     least_loss,
     list_of,
     load_fit,
+    price_at,
+    price_of,
 )
 from rfdag.runtime.compilation import kernel, part
 
@@ -135,7 +137,8 @@ def best_place_before(state, price, x, work):
         mine, own = starts[z] + mirror[starts[x] + q], starts[z] + owns[z]
         if counts[z] < limits[z] and variances[mine] > TINY and (free or knowledge[ROLES, z, x] != FORBIDDEN):
             share = covariances[mine] * covariances[mine] / variances[mine]
-            gain = rows[z] * math.log(max(variances[own] - share, TINY) / variances[own]) + price
+            gain = rows[z] * math.log(max(variances[own] - share, TINY) / variances[own])
+            gain += price_at(state, price, z, mirror[starts[x] + q])
             if gain < -WORTH:
                 total += gain
         hope[j] = total
@@ -169,14 +172,17 @@ def best_place_before(state, price, x, work):
                 count += 1
                 while True:
                     left = basis_over(gram, len(their_list), owns[z], theirs, count, triangle)
-                    least, loss = least_loss(their_list, owns[z], theirs, knowledge, count, triangle)
+                    least, loss = least_loss(state, price, z, theirs, count, left, triangle)
                     operations[0] += count * (count + 1) * (count + 2) // 3
-                    if least < 0 or rows[z] * math.log((left + loss) / left) - price >= -WORTH:
+                    if least < 0:
+                        break
+                    gain = rows[z] * math.log((left + loss) / left)
+                    if gain - price_at(state, price, z, theirs[least]) >= -WORTH:
                         break
                     count -= 1
                     for t in range(least, count):
                         theirs[t] = theirs[t + 1]
-                change += rows[z] * math.log(left) + price * count - scores[z]
+                change += rows[z] * math.log(left) + price_of(state, price, z, theirs, count) - scores[z]
             if change < best - WORTH:
                 best = change
                 position = place[z]
@@ -218,7 +224,8 @@ def best_place_after(state, price, x, work):
         q = way[j]
         if m < limits[x] and variances[q] > TINY and (free or knowledge[ROLES, x, listed[q]] != FORBIDDEN):
             share = covariances[q] * covariances[q] / variances[q]
-            if n * math.log(max(variances[own] - share, TINY) / variances[own]) + price < -WORTH:
+            gain = n * math.log(max(variances[own] - share, TINY) / variances[own])
+            if gain + price_at(state, price, x, q) < -WORTH:
                 add_parent(gram, len(listed), own, q, parents, fit, m)
                 m += 1
                 operations[0] += len(listed) * m
@@ -326,8 +333,8 @@ def refine(task, items, plausible, price, state, work):
                     affected = False
                     if variances[mine] > TINY:
                         share = covariances[mine] * covariances[mine] / variances[mine]
-                        gain = rows[y] * math.log(max(variances[own] - share, TINY) / variances[own]) + price
-                        affected = gain < -WORTH
+                        gain = rows[y] * math.log(max(variances[own] - share, TINY) / variances[own])
+                        affected = gain + price_at(state, price, y, mirror[q]) < -WORTH
                 if affected:
                     before[end], before[end + 1] = y, counts[y]
                     for t in range(counts[y]):
@@ -344,7 +351,7 @@ def refine(task, items, plausible, price, state, work):
                 if task == RENEW:
                     m, score = choose_parents(state, price, y, place[y], NOBODY, NONE, parents, fit, m, work)
                 if undo:
-                    score = rows[y] * math.log(fit[VARIANCES, owns[y]]) + price * m
+                    score = rows[y] * math.log(fit[VARIANCES, owns[y]]) + price_of(state, price, y, parents, m)
                 else:
                     m, score = choose_parents(state, price, y, place[y], NOBODY, limits[y], parents, fit, m, work)
                 change -= scores[y]
