@@ -19,6 +19,7 @@ from rfdag.evidence.moments import Moments
 from rfdag.input.description import Description
 from rfdag.input.environments import design_of
 from rfdag.input.table import Table
+from rfdag.input.weights import whole_rows
 from rfdag.methods.settings import Settings
 from rfdag.result import Result
 
@@ -66,7 +67,7 @@ class TableRows:
             return found.worth_a_share(share)
         way: Literal["em", "pairwise"] = "pairwise" if self.missing == "pairwise" else "em"
         moments = moments_with_gaps(table.values, table.names, way, self.correlation, frozenset())
-        return replace(moments, n_samples=max(2, round(share * moments.rows)))
+        return replace(moments, n_samples=max(2, whole_rows(share * moments.rows)))
 
 
 @dataclass(frozen=True)

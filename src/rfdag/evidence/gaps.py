@@ -19,6 +19,7 @@ from rfdag.evidence.profile import Kinds, Profile, profile_of
 from rfdag.evidence.ranks import normal_scores, shares_below
 from rfdag.evidence.spread import check_spread, origins_and_units, range_of, shifted, silenced
 from rfdag.input.columns import Column
+from rfdag.input.weights import whole_rows
 from rfdag.wording import counted
 
 Floats = NDArray[np.float64]
@@ -78,7 +79,7 @@ def bridged(
     """
     known = np.isfinite(columns)
     _check_pairs(known, names, weights)
-    worth = max(2, round(pairwise_count(known, weights)))
+    worth = max(2, whole_rows(pairwise_count(known, weights)))
     if way == "em":
         found = em_moments(columns, weights, check, report)
         notes: tuple[str, ...] = () if found.settled else (_unsettled(len(found.log_likelihoods)),)

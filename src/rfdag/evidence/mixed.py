@@ -17,6 +17,7 @@ from rfdag.evidence.expansion import Category, Expansion, whitened
 from rfdag.evidence.regressions import Regressions
 from rfdag.evidence.spread import about_range
 from rfdag.input.columns import Column
+from rfdag.input.weights import whole_rows
 
 if TYPE_CHECKING:
     from rfdag.eliminate.engines.engine import Engine
@@ -224,7 +225,7 @@ class MixedMoments(Evidence):
         """Return the same moments as those of fewer rows: a share of them."""
         counts = None if self.counts is None else self.counts._replace(share=self.counts.share * share)
         linear = None if self.linear is None else self.linear.worth_a_share(share)
-        return replace(self, n_samples=max(2, round(share * self.n_samples)), counts=counts, linear=linear)
+        return replace(self, n_samples=max(2, whole_rows(share * self.n_samples)), counts=counts, linear=linear)
 
     def refuse(self, what: str) -> NoReturn:
         """Raise for something that only single columns of numbers allow."""

@@ -21,6 +21,7 @@ from rfdag.evidence.summary import Summary
 from rfdag.input.checks import check_complete, check_some_values
 from rfdag.input.files import require_memory
 from rfdag.input.table import Stream
+from rfdag.input.weights import whole_rows
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.uint8]
@@ -98,7 +99,7 @@ def mixed_of_stream(
     else:
         factor = compact.whole.factor * compact.whole.units
         count = compact.whole.count
-        estimate = Bridged(compact.whole.means * compact.whole.units, factor.T @ factor / count, round(count), ())
+        estimate = Bridged(compact.whole.means * compact.whole.units, factor.T @ factor / count, whole_rows(count), ())
     counts = None
     if found.codes and not compact.gappy and not stream.weighted:
         codes = np.concatenate(found.codes, axis=1)
