@@ -64,25 +64,26 @@ def cut(generator: Generator, n: int, values: int) -> Floats:
 
 def scale(generator: Generator, n: int, skewed: float = 0.0) -> Floats:
     """Return rows of answers 1, …, 5 that have nothing to do with each other."""
-    return np.digitize(generator.normal(size=(n, COLUMNS)) + skewed, [-1.2, -0.4, 0.4, 1.2]) + 1.0
+    places = np.digitize(generator.normal(size=(n, COLUMNS)) + skewed, [-1.2, -0.4, 0.4, 1.2])
+    return np.asarray(places + 1, np.float64)
 
+
+UNRELATED: dict[str, Callable[[Generator, int], Any]] = {
+    "Poisson(½)": lambda generator, n: generator.poisson(0.5, (n, COLUMNS)),
+    "Poisson(1)": lambda generator, n: generator.poisson(1.0, (n, COLUMNS)),
+    "Poisson(2)": lambda generator, n: generator.poisson(2.0, (n, COLUMNS)),
+    "Poisson(5)": lambda generator, n: generator.poisson(5.0, (n, COLUMNS)),
+    "binomial(3, ½)": lambda generator, n: generator.binomial(3, 0.5, (n, COLUMNS)),
+    "geometric(½)": lambda generator, n: generator.geometric(0.5, (n, COLUMNS)),
+    "answers 1, …, 5": scale,
+    "answers 1, …, 5, mostly high": partial(scale, skewed=1.0),
+}
+"""Columns of counts and of answers that have nothing to do with each other."""
 
 HARMLESS: dict[str, Callable[[Generator, int], Floats]] = {
     **{f"linear, {noise} noise": partial(linear, noise=noise) for noise in NOISE},
     "half of the columns counts": counts,
-    **{
-        f"all columns {name}": draw
-        for name, draw in {
-            "Poisson(½)": lambda generator, n: generator.poisson(0.5, (n, COLUMNS)),
-            "Poisson(1)": lambda generator, n: generator.poisson(1.0, (n, COLUMNS)),
-            "Poisson(2)": lambda generator, n: generator.poisson(2.0, (n, COLUMNS)),
-            "Poisson(5)": lambda generator, n: generator.poisson(5.0, (n, COLUMNS)),
-            "binomial(3, ½)": lambda generator, n: generator.binomial(3, 0.5, (n, COLUMNS)),
-            "geometric(½)": lambda generator, n: generator.geometric(0.5, (n, COLUMNS)),
-            "answers 1, …, 5": scale,
-            "answers 1, …, 5, mostly high": partial(scale, skewed=1.0),
-        }.items()
-    },
+    **{f"all columns {name}": draw for name, draw in UNRELATED.items()},
     "half of the columns 0 and 1": lambda generator, n: cut(generator, n, 2),
     "half of the columns 0, 1, 2": lambda generator, n: cut(generator, n, 3),
     "half of the columns 0, …, 4": lambda generator, n: cut(generator, n, 5),

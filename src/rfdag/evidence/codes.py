@@ -104,9 +104,10 @@ def rise_and_fall(values: NDArray[Any], sizes: NDArray[np.int64]) -> bool:
     Those of several rows follow one another, but for one that may be missing. Frequencies are not equal, and rise to
     one value and fall from it, or do one of the two, as far as so many rows show.
 
-    >>> rise_and_fall(np.arange(4), np.array([37, 36, 19, 8])), rise_and_fall(np.arange(1, 5), np.array([9, 30, 45, 16]))
+    >>> numbers = np.arange(4)
+    >>> rise_and_fall(numbers, np.array([37, 36, 19, 8])), rise_and_fall(numbers, np.array([9, 30, 45, 16]))
     (True, True)
-    >>> rise_and_fall(np.arange(4), np.array([26, 22, 27, 25])), rise_and_fall(np.arange(4), np.array([40, 9, 38, 13]))
+    >>> rise_and_fall(numbers, np.array([26, 22, 27, 25])), rise_and_fall(numbers, np.array([40, 9, 38, 13]))
     (False, False)
     """
     common = values[sizes >= COMMON]
