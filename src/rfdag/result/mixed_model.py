@@ -17,6 +17,7 @@ from rfdag.errors import DataError, DataWarning, OptionError, as_column, keyword
 from rfdag.evidence.expansion import Category, Expansion
 from rfdag.graphs.dag import ancestors
 from rfdag.input.table import Table
+from rfdag.result.marginals import marginals
 from rfdag.runtime.memory import require_rows
 from rfdag.runtime.randomness import Seed, generator_from
 from rfdag.values import mapping_of, whole
@@ -313,11 +314,7 @@ class MixedModel:
         return means
 
     def _means_of_categories(self) -> dict[int, Floats]:
-        """Return the probabilities of the levels of categories all of whose causes are categories, or are set.
-
-        Variables are added one after the other, the smallest table first; those that nothing needs any more are summed
-        out. What would take more than `MOST_COMBINATIONS` is left out.
-        """
+        """Return the probabilities of the levels of categories all of whose causes are categories, or are set."""
         found: dict[int, Floats] = {}
         waiting: list[int] = []
         row = np.zeros((1, len(self.names)))
@@ -330,31 +327,16 @@ class MixedModel:
                 parent in waiting or self.names[parent] in self.fixed for parent in self.families[at].parents.tolist()
             ):
                 waiting.append(at)
-        joint: list[_Joint] = []
-        levels = self.expansion.widths + 1
         needs = {at: [other for other in self.families[at].parents.tolist() if other in waiting] for at in waiting}
-        while waiting:
-            ready = [at for at in waiting if not any(parent in waiting for parent in needs[at])]
-            together = {at: _joined_with(joint, needs[at]) for at in ready}
-            sizes = {at: math.prod(levels[[*together[at], at]].tolist()) for at in ready}
-            at = min(ready, key=lambda at: (sizes[at], at))
-            if sizes[at] > MOST_COMBINATIONS:
-                break
-            waiting.remove(at)
+        levels = self.expansion.widths + 1
+
+        def table(at: int) -> Floats:
             shape = levels[needs[at]].tolist()
             values = np.repeat(row, math.prod(shape), axis=0)
             values[:, needs[at]] = np.indices(shape).reshape(len(shape), len(values)).T
-            table = self._expected(at, values).reshape([*shape, int(levels[at])])
-            used = [each for each in joint if set(each.variables) & set(needs[at])]
-            joint = [each for each in joint if not set(each.variables) & set(needs[at])]
-            needed = {parent for other in waiting for parent in needs[other]}
-            kept = tuple(other for other in (*together[at], at) if other in needed)
-            whole = _product([*used, _Joint((*needs[at], at), table)], (*together[at], at))
-            found[at] = whole.sum(axis=tuple(range(whole.ndim - 1)))
-            out = tuple(place for place, other in enumerate((*together[at], at)) if other not in kept)
-            if kept:
-                joint.append(_Joint(kept, whole.sum(axis=out)))
-        return found
+            return self._expected(at, values).reshape([*shape, int(levels[at])])
+
+        return found | marginals(needs, levels.tolist(), table, MOST_COMBINATIONS)
 
     def _averaged_means(self, wanted: Sequence[int]) -> dict[int, Floats]:
         """Return what is expected of variables, as an average over rows whose noise is spread evenly."""
@@ -386,27 +368,6 @@ class MixedModel:
         if isinstance(part, Category):
             return dict(zip(part.levels, expected.tolist(), strict=True))
         return float(expected[0])
-
-
-class _Joint(NamedTuple):
-    """The probabilities of some categories together; one axis each."""
-
-    variables: tuple[int, ...]
-    table: Floats
-
-
-def _joined_with(joint: Sequence[_Joint], parents: Sequence[int]) -> tuple[int, ...]:
-    """Return the categories of the tables in which some of these are."""
-    return tuple(other for each in joint if set(each.variables) & set(parents) for other in each.variables)
-
-
-def _product(factors: Sequence[_Joint], onto: tuple[int, ...]) -> Floats:
-    """Return the product of tables, with axes in this order."""
-    axis = {variable: place for place, variable in enumerate(onto)}
-    operands: list[Any] = []
-    for each in factors:
-        operands += [each.table, [axis[variable] for variable in each.variables]]
-    return np.asarray(np.einsum(*operands, list(range(len(onto)))), np.float64)
 
 
 def _all_levels(part: Category, indicated: Floats) -> Floats:
