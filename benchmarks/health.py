@@ -62,9 +62,28 @@ def cut(generator: Generator, n: int, values: int) -> Floats:
     return rows
 
 
+def scale(generator: Generator, n: int, skewed: float = 0.0) -> Floats:
+    """Return rows of answers 1, …, 5 that have nothing to do with each other."""
+    places = np.digitize(generator.normal(size=(n, COLUMNS)) + skewed, [-1.2, -0.4, 0.4, 1.2])
+    return np.asarray(places + 1, np.float64)
+
+
+UNRELATED: dict[str, Callable[[Generator, int], Any]] = {
+    "Poisson(½)": lambda generator, n: generator.poisson(0.5, (n, COLUMNS)),
+    "Poisson(1)": lambda generator, n: generator.poisson(1.0, (n, COLUMNS)),
+    "Poisson(2)": lambda generator, n: generator.poisson(2.0, (n, COLUMNS)),
+    "Poisson(5)": lambda generator, n: generator.poisson(5.0, (n, COLUMNS)),
+    "binomial(3, ½)": lambda generator, n: generator.binomial(3, 0.5, (n, COLUMNS)),
+    "geometric(½)": lambda generator, n: generator.geometric(0.5, (n, COLUMNS)),
+    "answers 1, …, 5": scale,
+    "answers 1, …, 5, mostly high": partial(scale, skewed=1.0),
+}
+"""Columns of counts and of answers that have nothing to do with each other."""
+
 HARMLESS: dict[str, Callable[[Generator, int], Floats]] = {
     **{f"linear, {noise} noise": partial(linear, noise=noise) for noise in NOISE},
     "half of the columns counts": counts,
+    **{f"all columns {name}": draw for name, draw in UNRELATED.items()},
     "half of the columns 0 and 1": lambda generator, n: cut(generator, n, 2),
     "half of the columns 0, 1, 2": lambda generator, n: cut(generator, n, 3),
     "half of the columns 0, …, 4": lambda generator, n: cut(generator, n, 5),
@@ -82,11 +101,12 @@ def replaced(value: float, share: float, scale: float = 1.0) -> Callable[[Genera
     return plant
 
 
-def codes(generator: Generator, rows: Floats) -> None:
-    """Write codes of four categories, which act on another column."""
-    code = generator.integers(1, 5, size=len(rows))
-    rows[:, 0] = code
-    rows[:, 1] += generator.normal(size=4)[code - 1]
+def codes(generator: Generator, rows: Floats, of: tuple[int, ...] = (1, 2, 3, 4), spread: float = np.inf) -> None:
+    """Write codes of categories, which act on another column; the smaller ``spread``, the less equal their shares."""
+    shares = np.full(len(of), 1 / len(of)) if np.isinf(spread) else generator.dirichlet(np.full(len(of), spread))
+    code = generator.choice(len(of), size=len(rows), p=shares)
+    rows[:, 0] = np.array(of)[code]
+    rows[:, 1] += generator.normal(size=len(of))[code]
 
 
 def written(column: Callable[[Generator, Floats], Any]) -> Callable[[Generator, Floats], None]:
@@ -105,7 +125,14 @@ PLANTED: dict[str, tuple[str, Callable[[Generator, Floats], None]]] = {
     "row number": ("all different", written(lambda generator, rows: np.arange(len(rows)))),
     "row number, shuffled": ("all different", written(lambda generator, rows: generator.permutation(len(rows)))),
     "codes 1, …, 4 that act on a column": ("codes", codes),
+    "codes 1, …, 4 of unequal shares that act on a column": ("codes", partial(codes, spread=3.0)),
+    "codes 0, 1, 2 that act on a column": ("codes", partial(codes, of=(0, 1, 2))),
+    "numbers of six regions that act on a column": ("codes", partial(codes, of=(3, 11, 12, 27, 40, 68))),
     "codes 1, …, 4 that do nothing": ("codes", written(lambda generator, rows: generator.integers(1, 5, len(rows)))),
+    "codes 1, …, 4 of unequal shares that do nothing": (
+        "codes",
+        written(lambda generator, rows: generator.choice(4, len(rows), p=generator.dirichlet(np.full(4, 3.0))) + 1),
+    ),
     "log-normal(1½)": ("skewed|tails", written(lambda generator, rows: np.exp(1.5 * rows[:, 0]))),
     "half of a variance from x²": (
         "square",

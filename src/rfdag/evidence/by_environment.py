@@ -20,6 +20,7 @@ from rfdag.evidence.summary import Summary
 from rfdag.input.environments import Design
 from rfdag.input.filtered import Filtered
 from rfdag.input.table import Stream, Table
+from rfdag.input.weights import whole_rows
 from rfdag.wording import counted
 
 Floats = NDArray[np.float64]
@@ -97,7 +98,7 @@ def environments_of_stream(
     empty = Summary.of(np.empty((0, p), order="F"))
     each = [parts.get(e, empty) for e in range(len(design.labels))]
     scatters = np.array([_scatter(part, scale) for part in each])
-    rows = np.array([round(part.count) for part in each], np.int64)
+    rows = np.array([whole_rows(part.count) for part in each], np.int64)
     found = EnvironmentMoments(
         stream.names,
         design.labels,

@@ -14,6 +14,7 @@ from rfdag.errors import Group, keyword
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.moments import Moments
 from rfdag.input.columns import Column
+from rfdag.input.weights import whole_rows
 
 if TYPE_CHECKING:
     from rfdag.eliminate.engines.engine import Engine
@@ -211,7 +212,7 @@ class EnvironmentMoments(Evidence):
 
     def worth_a_share(self, share: float) -> Self:
         """Return the same moments as those of fewer rows: a share of them."""
-        rows = np.maximum(np.round(share * self.rows), 2).astype(np.int64)
+        rows = np.array([max(2, whole_rows(share * count)) for count in self.rows.tolist()], np.int64)
         matrices = self.within(np.arange(len(self.names)), range(len(self.rows)))
         known: dict[str, Any] = {"rows": rows, "scatters": matrices * (rows / self.rows)[:, None, None], "blocks": None}
         return replace(self, **known)

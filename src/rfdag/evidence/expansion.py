@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -64,11 +64,33 @@ class Category:
 
 @dataclass(frozen=True)
 class Powers:
-    """How a numeric column is used: standardised, and raised to powers up to ``degree``."""
+    """How a numeric column is used: standardised, and raised to powers up to ``degree``.
+
+    Attributes
+    ----------
+    mean, deviation
+        What it is standardised by.
+    degree
+        The highest power.
+    lowest, highest
+        The ends of the data; None where a file does not tell them.
+    """
 
     mean: float
     deviation: float
     degree: int = 1
+    lowest: float | None = None
+    highest: float | None = None
+
+    def beyond(self, value: float) -> bool:
+        """Return whether a value lies outside of the data, as far as their ends are known."""
+        return self.lowest is not None and self.highest is not None and not self.lowest <= value <= self.highest
+
+    @property
+    def drawn_in(self) -> tuple[float, float]:
+        """The values to which those beyond are drawn in before powers are taken; infinite where there are none."""
+        reach = DRAWN_IN * self.deviation if self.degree > 1 else np.inf
+        return self.mean - reach, self.mean + reach
 
 
 Part = Category | Powers
@@ -111,6 +133,20 @@ class Expansion:
             else:
                 found += [str(name), *(f"{name}^{power}" for power in range(2, part.degree + 1))]
         return tuple(found)
+
+    def only(self, variables: Sequence[int]) -> Expansion:
+        """Return how some of the variables stand as columns."""
+        return Expansion(tuple(self.names[at] for at in variables), tuple(self.parts[at] for at in variables))
+
+    def in_use(self) -> Expansion:
+        """Return the same for rows whose codes number the levels in use, as rows drawn from a model do."""
+        parts = (
+            replace(part, of_code=np.arange(len(part.levels)), codes=part.levels)
+            if isinstance(part, Category)
+            else part
+            for part in self.parts
+        )
+        return Expansion(self.names, tuple(parts))
 
     def columns(self, values: NDArray[Any]) -> Floats:
         """Return the columns of some rows; all columns of a variable are NaN where it is missing.

@@ -20,6 +20,7 @@ from rfdag.evidence.profile import Kinds, Profile, profile_of
 from rfdag.evidence.ranks import normal_scores, shares_below
 from rfdag.evidence.spread import check_spread, origins_and_units, range_of, shifted, silenced
 from rfdag.input.columns import Column
+from rfdag.input.weights import whole_rows
 from rfdag.wording import counted
 
 Floats = NDArray[np.float64]
@@ -62,7 +63,7 @@ class Bridged:
     @property
     def worth(self) -> int:
         """How many rows they count for: as many as a pair of variables has, on average."""
-        return max(int(LEAST), round(self.pair_rows.mean))
+        return max(int(LEAST), whole_rows(self.pair_rows.mean))
 
     def in_units(self, units: Floats, origins: Floats | None = None) -> Bridged:
         """Return the same, with what the columns had been divided by, and what had been subtracted from them before."""
@@ -99,7 +100,7 @@ def bridged(
     scales[scales == 0] = 1.0
     correlation = covariance / scales / scales[:, None]
     np.fill_diagonal(correlation, 1.0)
-    repair = repaired(correlation, floor_for(round(pair_rows.mean), len(correlation)))
+    repair = repaired(correlation, floor_for(whole_rows(pair_rows.mean), len(correlation)))
     notes = () if repair is None else (repair.warning("correlations of pairs of columns"),)
     if repair is not None:
         covariance = repair.correlation * scales * scales[:, None]

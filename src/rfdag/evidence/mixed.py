@@ -18,6 +18,7 @@ from rfdag.evidence.pair_rows import PairRows
 from rfdag.evidence.regressions import Regressions
 from rfdag.evidence.spread import about_range
 from rfdag.input.columns import Column
+from rfdag.input.weights import whole_rows
 
 if TYPE_CHECKING:
     from rfdag.eliminate.engines.engine import Engine
@@ -235,7 +236,7 @@ class MixedMoments(Evidence):
         counts = None if self.counts is None else self.counts._replace(share=self.counts.share * share)
         linear = None if self.linear is None else self.linear.worth_a_share(share)
         known: dict[str, Any] = {
-            "n_samples": max(2, round(share * self.n_samples)),
+            "n_samples": max(2, whole_rows(share * self.n_samples)),
             "counts": counts,
             "linear": linear,
             "pair_rows": None if self.pair_rows is None else self.pair_rows.times(share),

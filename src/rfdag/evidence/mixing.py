@@ -23,7 +23,7 @@ from rfdag.evidence.gaps import (
 )
 from rfdag.evidence.mixed import Counts, MixedMoments
 from rfdag.evidence.profile import ALL, BY_RANKS, Profile, profile_of
-from rfdag.evidence.spread import check_spread, range_of
+from rfdag.evidence.spread import Range, check_spread, range_of
 from rfdag.input.columns import Column
 from rfdag.input.table import Stream, Table
 from rfdag.input.weights import repeated
@@ -162,35 +162,36 @@ def _way(missing: str) -> Bridging:
 
 def _expansion(table: Table, values: Floats, numbers: Sequence[int], degree: int) -> Expansion:
     """Return how the variables of a table stand as columns; raise for those that do not vary."""
-    means, deviations = np.zeros(len(table.names)), np.ones(len(table.names))
+    found = range_of(values[:, numbers])
     if numbers:
-        found = range_of(values[:, numbers])
         check_spread([table.names[at] for at in numbers], found.lowest, found.highest, found.deviations)
-        means[numbers], deviations[numbers] = found.means, found.deviations
     counts = {}
     for at, levels in table.levels.items():
         known = values[np.isfinite(values[:, at]), at].astype(np.int64)
         counts[at] = np.bincount(known, minlength=len(levels))
-    return expansion_of(table.names, table.levels, counts, means, deviations, degree)
+    return expansion_of(table.names, table.levels, counts, found, degree)
 
 
 def expansion_of(
     names: tuple[Hashable, ...],
     levels: Mapping[int, Sequence[str]],
     counts: Mapping[int, NDArray[np.int64]],
-    means: Floats,
-    deviations: Floats,
+    numbers: Range,
     degree: int,
 ) -> Expansion:
-    """Return how variables stand as columns; raise for categories of which only one level occurs."""
+    """Return how variables stand as columns, given the range of those that are numbers.
+
+    Raises for categories of which only one level occurs.
+    """
     flat = [Group(CONSTANT, (), (names[at],)) for at in sorted(levels) if (counts[at] > 0).sum() < 2]
     if flat:
         raise awkward_error(flat, len(names))
+    of_numbers = (
+        Powers(float(mean), float(deviation), degree, float(lowest), float(highest))
+        for lowest, highest, mean, deviation in zip(*numbers, strict=True)
+    )
     parts: list[Part] = [
-        category(name, levels[at], counts[at])
-        if at in levels
-        else Powers(float(means[at]), float(deviations[at]), degree)
-        for at, name in enumerate(names)
+        category(name, levels[at], counts[at]) if at in levels else next(of_numbers) for at, name in enumerate(names)
     ]
     return Expansion(names, tuple(parts))
 

@@ -48,7 +48,7 @@ from rfdag.evidence.summary import Summary
 from rfdag.graphs.dag import Graph
 from rfdag.input.checks import checked_names
 from rfdag.input.columns import Column
-from rfdag.input.weights import check_total
+from rfdag.input.weights import check_total, whole_rows
 from rfdag.runtime.threads import blas_threads_for
 
 Floats = NDArray[np.float64]
@@ -164,7 +164,7 @@ class Moments(Arrangeable, Comparable, Evidence):
     def from_summary(cls, summary: Summary, names: Sequence[Hashable] | None = None, *, looked_at: bool = True) -> Self:
         """Return the moments of rows that were summed up block by block; every number of them must be finite."""
         check_total(summary.count)
-        n = round(summary.count)
+        n = whole_rows(summary.count)
         check_two_rows(n)
         extremes = summary.lowest, summary.highest
         look = Look(summary.sample.rows, whole=False) if looked_at else None
@@ -361,7 +361,7 @@ class Moments(Arrangeable, Comparable, Evidence):
     def worth_a_share(self, share: float) -> Self:
         """Return the same moments as those of fewer rows: a share of them."""
         pair_rows = None if self.pair_rows is None else self.pair_rows.times(share)
-        return replace(self, n_samples=max(2, round(share * self.rows)), pair_rows=pair_rows)
+        return replace(self, n_samples=max(2, whole_rows(share * self.rows)), pair_rows=pair_rows)
 
     def engine(self, *, alpha: float, pairs: Pairs, threads: int) -> Engine:
         """Return the engine, ready to eliminate: the dense one, or that of an estimate made by columns."""

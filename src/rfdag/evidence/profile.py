@@ -153,7 +153,7 @@ class Look(NamedTuple):
         of_suspects = self._scores(rows, suspects, facts.tied)
         for number, at in enumerate(suspects.tolist()):
             others = np.concatenate([scores, np.delete(of_suspects, number, axis=0)])
-            codes[at] = look_like_codes(self.values[:, at][rows], others)
+            codes[at] = look_like_codes(self.values[:, at][rows], others, len(suspects))
         pairs = [
             Curved(int(places[i]), int(places[j]), share) for i, j, share in curved_pairs(scores, facts.bowed[places])
         ]

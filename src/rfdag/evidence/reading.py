@@ -43,7 +43,7 @@ from rfdag.input.graphs import from_networkx, is_networkx
 from rfdag.input.reading import as_table, read
 from rfdag.input.sources import is_path
 from rfdag.input.table import Floats, Stream, Table
-from rfdag.input.weights import check_weights, repeated
+from rfdag.input.weights import check_weights, repeated, whole_rows
 from rfdag.wording import counted
 
 
@@ -223,7 +223,7 @@ class _Making:
             return self.correlated.of_table(table.values, table.names, self.moments, self.threads, self.report)
         assert table.weights is not None
         # What rows count for is no work; nor are more rows known of than there are.
-        self.check_size(min(round(float(table.weights.sum())), table.rows), len(table.names))
+        self.check_size(min(whole_rows(float(table.weights.sum())), table.rows), len(table.names))
         summary = Summary.of(np.array(table.values, np.float64, order="F"), table.weights)
         return self.moments.from_summary(summary, table.names)
 
@@ -265,7 +265,7 @@ class _Making:
             check_complete(stream.names, summary.missing.tolist(), summary.infinite.tolist(), summary.incomplete)
             check_rows(summary.count)
             if stream.rows is None:
-                self.check_size(round(summary.count), columns)
+                self.check_size(whole_rows(summary.count), columns)
 
         def read(of: Any, join: Any) -> Any:
             rows: Any = next(opened)

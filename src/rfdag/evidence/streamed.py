@@ -16,11 +16,12 @@ from rfdag.evidence.mixed import Counts, MixedMoments
 from rfdag.evidence.mixing import Complete, Gaps, about_levels, assembled, expansion_of
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.profile import ALL, Kinds, Look, Profile, Spread
-from rfdag.evidence.spread import check_spread, powers_of_two
+from rfdag.evidence.spread import Range, check_spread, powers_of_two, range_of
 from rfdag.evidence.summary import Summary
 from rfdag.input.checks import check_complete, check_some_values
 from rfdag.input.files import require_memory
 from rfdag.input.table import Stream
+from rfdag.input.weights import whole_rows
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.uint8]
@@ -60,7 +61,7 @@ def moments_of_stream(
     if not compact.gappy:
         check(compact.whole)
         return moments.from_summary(compact.whole, stream.names)
-    _, _, seen = _looked_at(stream.names, compact, kinds)
+    _, seen = _looked_at(stream.names, compact, kinds)
     rows, weights = compact.as_rows()
     units = powers_of_two(np.nanmax(np.abs(rows), axis=0))
     found = bridged(rows / units, stream.names, way, weights, report=report).in_units(units)
@@ -82,15 +83,15 @@ def mixed_of_stream(
     """
     names, levels = stream.names, stream.levels
     numbers = [at for at in range(len(names)) if at not in levels]
-    means, deviations, seen = np.zeros(len(names)), np.ones(len(names)), Profile()
+    found, seen = range_of(np.empty((1, 0))), Profile()
     if numbers:
         compact: Compact = fold(partial(_of_numbers, numbers, stream.weighted), Compact.joined)
         some = tuple(names[at] for at in numbers)
-        means[numbers], deviations[numbers], seen = _looked_at(some, compact, ALL - {"pairs"} if basis != 1 else ALL)
+        found, seen = _looked_at(some, compact, ALL - {"pairs"} if basis != 1 else ALL)
     degree = highest if basis == "auto" else basis
-    expansion = expansion_of(names, levels, stream.level_counts, means, deviations, degree)
-    found: _Seen = fold(partial(_of_columns, expansion, stream.weighted, not numbers), _Seen.joined)
-    compact = found.compact
+    expansion = expansion_of(names, levels, stream.level_counts, found, degree)
+    read: _Seen = fold(partial(_of_columns, expansion, stream.weighted, not numbers), _Seen.joined)
+    compact = read.compact
     missing = compact.missing[expansion.starts[:-1]].tolist()
     if compact.gappy:
         rows, weights = compact.as_rows()
@@ -98,10 +99,10 @@ def mixed_of_stream(
     else:
         factor = compact.whole.factor * compact.whole.units
         count = compact.whole.count
-        estimate = Complete(compact.whole.means * compact.whole.units, factor.T @ factor / count, round(count))
+        estimate = Complete(compact.whole.means * compact.whole.units, factor.T @ factor / count, whole_rows(count))
     counts = None
-    if found.codes and not compact.gappy and not stream.weighted:
-        codes = np.concatenate(found.codes, axis=1)
+    if read.codes and not compact.gappy and not stream.weighted:
+        codes = np.concatenate(read.codes, axis=1)
         counts = Counts(codes, expansion.widths + 1, np.ones(codes.shape[1], np.int32)).compressed()
     of_numbers = dict(zip(numbers, seen.columns, strict=True))
     columns = (of_numbers.get(at) or about_levels(name, levels[at]) for at, name in enumerate(names))
@@ -128,8 +129,8 @@ def _of_columns(expansion: Expansion, weighted: bool, counted: bool, block: Floa
     return _Seen(Compact.of(expansion.columns(variables), weights), codes)
 
 
-def _looked_at(names: tuple[Hashable, ...], compact: Compact, kinds: Kinds) -> tuple[Floats, Floats, Profile]:
-    """Return means, deviations and the profile of numbers; raise for those that do not vary, or cannot be used."""
+def _looked_at(names: tuple[Hashable, ...], compact: Compact, kinds: Kinds) -> tuple[Range, Profile]:
+    """Return the range and the profile of numbers; raise for those that do not vary, or cannot be used."""
     whole = compact.whole
     check_some_values(names, compact.missing.tolist(), compact.rows)
     infinite = whole.infinite + sum((np.isinf(rows).sum(axis=0) for rows in compact.broken), np.zeros(len(names), int))
@@ -151,7 +152,7 @@ def _looked_at(names: tuple[Hashable, ...], compact: Compact, kinds: Kinds) -> t
     spread = Spread(means, of_sample)
     sample = whole.sample.rows if whole.count else np.concatenate(compact.broken)
     seen = Look(filled_from_others(sample), whole=False).profile(names, compact.rows, (ends[0], ends[1]), spread, kinds)
-    return means, deviations, seen
+    return Range(ends[0], ends[1], means, deviations), seen
 
 
 def _kept(rows: Floats, instead: float) -> Floats:

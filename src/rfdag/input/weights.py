@@ -17,6 +17,9 @@ MOST = 2.0**53
 FEWER = "Divide the weights by a common factor."
 """What to do if these do not fit."""
 
+ROUNDING = 1e-9
+"""Share of a sum of weights that may be rounding."""
+
 LARGE_SUM = 2.0
 """Times the number of rows from which the sum of fractional weights is suspicious."""
 
@@ -64,6 +67,19 @@ def about_weights(rows: int, total: float, *, whole: bool) -> str:
         f"The weights are fractions and add up to {total:.6g}, and there are {counted(rows, 'row')}: edges look surer "
         f"than so many rows allow. Divide the weights by {total / rows:.4g}, so that they add up to the number of rows."
     )
+
+
+def whole_rows(total: float) -> int:
+    """Return the whole number of rows that a sum of weights, or a mean of counts, stands for; halves are rounded up.
+
+    Such a sum hangs in its last digits on the order of its terms: rows in memory and in pieces add up differently. What
+    is a half but for rounding therefore counts as a half.
+
+    >>> whole_rows(124.5), whole_rows(124.5 - 1e-13), whole_rows(124.49), whole_rows(3.0)
+    (125, 125, 124, 3)
+    """
+    below = math.floor(total)
+    return below + (total - below >= 0.5 - min(ROUNDING * total, 0.25))
 
 
 def are_whole(weights: Floats) -> bool:

@@ -220,6 +220,9 @@ class Method(Options):
             run.clock.lap("elimination")
             found = self.refined(found, evidence, refining)
             run.clock.lap("refinement")
+        if found.scored is not None and len(found.scored.exhausted):
+            # A perfect fit scores the logarithm of what rounding leaves: no score of it bounds another.
+            found = replace(found, proof=None)
         warnings = warnings_about(evidence, found, engine.settled, exhaustive=self.exhaustive)
         estimator = run.used_estimator(evidence, self)
         return self.concluded(replace(found, warnings=(*warnings, *found.warnings), estimator=estimator), evidence, run)

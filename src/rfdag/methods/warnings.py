@@ -25,14 +25,15 @@ def warnings_about(evidence: Evidence, found: Found, settled: float, *, exhausti
         warnings.append(
             Message(
                 f"The parents of {as_columns([evidence.names[at] for at in exhausted])} explain all of the variance, "
-                "up to rounding, so the BIC cannot choose among further parents. Consider "
-                f"{keyword('parents', 'threshold')} with {keyword('refine', False)}."
+                "up to rounding, so the BIC cannot choose among further parents, and which DAG is the best of all is "
+                f"not known. Consider {keyword('parents', 'threshold')} with {keyword('refine', False)}."
             )
         )
     warnings += evidence.notes
     of_evidence = evidence.warnings(scored=found.score is not None)
     warnings += of_evidence
     # Where rows are few that is reported already, and says more.
+    exhaustive = exhaustive and not exhausted
     if found.scored is not None and (exhaustive or not of_evidence):
         capped = warning_about_cap(found.scored, evidence.names, exhaustive=exhaustive)
         warnings += [] if capped is None else [capped]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import asdict
 from typing import Any
 
 from rfdag.evidence.expansion import Category, Expansion, Part, Powers
@@ -50,7 +51,7 @@ def decode_mixed(content: dict[str, Any] | None, names: tuple[Hashable, ...]) ->
 
 def _encode_part(part: Part) -> dict[str, Any]:
     if isinstance(part, Powers):
-        return {"mean": part.mean, "deviation": part.deviation, "degree": part.degree}
+        return asdict(part)
     return {
         "levels": list(part.levels),
         "of_code": part.of_code.tolist(),
@@ -65,6 +66,8 @@ def _decode_part(content: dict[str, Any]) -> Part:
         powers = record(Powers, content)
         if powers.deviation <= 0 or powers.degree < 1:
             raise ValueError(f"deviation {powers.deviation:g} and degree {powers.degree} of a number")
+        if powers.lowest is not None and powers.beyond(powers.lowest):
+            raise ValueError(f"a number from {powers.lowest:g} to {powers.highest:g}")
         return powers
     levels = len(content["levels"])
     # A level without rows has no number.
