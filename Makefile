@@ -9,7 +9,7 @@ RELEASE_TOOLS := $(VENV)/.release-tools
 JOBS ?= auto
 DATASETS := src/rfdag/datasets
 
-.PHONY: demo test lint docs format bench scaling reproduction peers soak release lowest audit clean help
+.PHONY: demo test processors lint docs format bench scaling reproduction peers soak release lowest audit clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -20,6 +20,9 @@ demo: $(INSTALLED)  ## learn the causal order of the bundled Sachs data
 
 test: $(TOOLS)  ## run all tests
 	$(BIN)/python -m pytest -n $(JOBS) -q
+
+processors: $(TOOLS)  ## run the tests that depend on arithmetic, and compare answers, as other processors round (an hour)
+	$(BIN)/python benchmarks/processors.py $(PROCESSORS)
 
 lint: $(TOOLS)  ## check style, types and the direction of imports
 	$(BIN)/ruff check .

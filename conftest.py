@@ -5,6 +5,8 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
+import arithmetic
+
 # A shell that runs the tests in the background may leave Ctrl-C ignored, and some tests are about it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -20,6 +22,13 @@ def _examples_write_elsewhere(request, monkeypatch, tmp_path):
     """Run documented examples in a temporary folder, where their files end up."""
     if isinstance(request.node, pytest.DoctestItem):
         monkeypatch.chdir(tmp_path)
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the tests that depend on arithmetic, which `make processors` runs as other processors would."""
+    for item in items:
+        if arithmetic.depends(item.path):
+            item.add_marker("arithmetic")
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -10,9 +10,7 @@ benchmarks/results/soak_same.csv and its section of docs/reliability.md.
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -83,8 +81,8 @@ def compared(
                     yield comparison, f"seed {seed}, {problem.name}, {form}", same
         for comparison, variables in ENVIRONMENTS.items() if "processes" in parts else ():
             for variable in variables:
-                for name, entry in in_process(seed, variable).items():
-                    same = same_answer.from_json(entry).is_like(known[name])
+                for name, answer in in_process(variable, seed).items():
+                    same = answer.is_like(known[name])
                     yield comparison, f"seed {seed}, {name}, {variable}", same
 
 
@@ -96,11 +94,9 @@ def others(problem: Any, folder: Path, parts: Sequence[str]) -> Iterator[tuple[s
         yield from same_answer.in_containers(problem, folder)
 
 
-def in_process(seed: int, variables: dict[str, str]) -> dict[str, Any]:
+def in_process(variables: dict[str, str], seed: int) -> dict[str, Answer]:
     """Return the answers of a process of its own."""
-    words = [sys.executable, str(ROOT / "tests" / "same_answer.py"), "--seed", str(seed)]
-    done = subprocess.run(words, env={**os.environ, **variables}, capture_output=True, check=True, timeout=1800)
-    found: dict[str, Any] = json.loads(done.stdout)
+    found: dict[str, Answer] = same_answer.in_process({**os.environ, **variables}, "--seed", str(seed))[seed]
     return found
 
 

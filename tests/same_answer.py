@@ -1,17 +1,19 @@
 """The same data in many forms, and what tells answers apart.
 
-``python tests/same_answer.py --seed 1 --small`` prints the answers to all problems, to compare them with those of
-another process.
+``python tests/same_answer.py --seed 1 --seeds 20 --small`` prints the answers to all problems of these seeds, to
+compare them with those of another process.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
+import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +29,10 @@ import rfdag
 from rfdag import simulate
 from rfdag.errors import DataWarning, NumericalWarning
 
-SCORES = 1e-6
-"""By how much scores may differ: rounding, far below the 6 points that an edge costs at least."""
+SCORES = 1e-9
+"""Part of a score, or of a point where it is less, by which scores may differ: rounding, far below an edge's cost."""
+UNDECIDED = 1e-10
+"""Distance of a partial correlation from its threshold below which rounding may decide, as warnings have it."""
 LETTERS = np.array(list("abcdefghij"))
 
 
@@ -106,11 +110,10 @@ def problems(seed: int, *, small: bool) -> Iterator[Problem]:
     p = 7 if small else 20
     rows = linear(p, (15 if small else 30) * p, seed, degree=3)
     yield Problem("whole numbers", np.round(20 * rows).clip(-2000, 2000))
-    codes = rows.copy()
-    chosen = tuple(range(0, p, 2))
-    for at in chosen:
-        codes[:, at] = np.searchsorted(np.quantile(rows[:, at], [0.35, 0.7]), rows[:, at])
-    yield Problem("mixed", codes, categorical=chosen)
+    codes = np.column_stack([np.searchsorted(np.quantile(column, [0.35, 0.7]), column) for column in rows.T])
+    mixed, chosen = rows.copy(), tuple(range(0, p, 2))
+    mixed[:, chosen] = codes[:, chosen]
+    yield Problem("mixed", mixed, categorical=chosen)
     holes = generator.random(rows.shape) < 0.05
     yield Problem("missing values", np.where(holes, np.nan, rows), {"missing": "em"})
     labels = np.array(["a", "b", "c"])[generator.integers(0, 3, len(rows))]
@@ -131,16 +134,39 @@ def problems(seed: int, *, small: bool) -> Iterator[Problem]:
     precision = (np.eye(p) - weights) @ (np.eye(p) - weights).T
     yield Problem("exact precision matrix", precision, {"input": "precision"}, "precision")
     yield Problem("DAG", np.asarray(dag, float), {"input": "dag"}, "graph")
+    yield Problem("categories", codes.astype(float), categorical=tuple(range(p)))
+    yield Problem("gaps and categories", np.where(holes, np.nan, mixed), {"missing": "em"}, categorical=chosen)
+    yield Problem("gaps, pairwise", np.where(holes, np.nan, rows), {"missing": "pairwise"})
+    yield Problem("curves", rows, {"basis": 3})
+    yield Problem("ranks", rows, {"correlation": "spearman"})
+    yield Problem("targets unknown", changed, {"targets": "unknown", "observational": ["a"]}, labels=labels)
+
+
+def margins(found: Any) -> tuple[float, float]:
+    """Return by how much tests were decided, and by how many points of BIC the answer is apart from others."""
+    if found.score is None:
+        return found.trace.smallest_margin, math.inf
+    gains = [abs(edge.gain) for edge in found.edges if edge.gain is not None]
+    return math.inf, min([*gains, *(rival.cost for rival in found.rivals)], default=math.inf)
+
+
+def within_rounding(score: float) -> float:
+    """Return by how much a score may differ."""
+    return SCORES * max(1.0, abs(score))
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What tells answers apart, by name."""
+    """What tells answers apart, by name.
+
+    ``tie`` tells that by its own record the answer was so close to another that rounding decided.
+    """
 
     order: tuple[str, ...]
     dag: tuple[tuple[str, str], ...]
     classes: tuple[tuple[str, str, int], ...]
     score: float | None
+    tie: bool
 
     @classmethod
     def of(cls, found: Any) -> Answer:
@@ -151,13 +177,15 @@ class Answer:
             sorted((names[i], names[j], int(each[i, j])) for i, j in np.argwhere(each).tolist()) for each in full
         )
         order = tuple(map(str, found.order))
-        return cls(order, tuple(edge[:2] for edge in edges), tuple(classes), found.score)
+        margin, gain = margins(found)
+        tie = margin <= UNDECIDED or gain <= within_rounding(found.score or 0.0)
+        return cls(order, tuple(edge[:2] for edge in edges), tuple(classes), found.score, tie)
 
     def is_like(self, other: Answer, *, same_order: bool = True) -> bool:
         """Return whether two answers agree; of others only the class, where ties may be decided otherwise."""
         if (self.score is None) != (other.score is None):
             return False
-        near = self.score is None or abs(self.score - other.score) <= SCORES
+        near = self.score is None or abs(self.score - other.score) <= within_rounding(self.score)
         exactly = not same_order or (self.order == other.order and self.dag == other.dag)
         return near and exactly and self.classes == other.classes
 
@@ -274,22 +302,30 @@ def rearranged(problem: Problem, generator: np.random.Generator) -> Iterator[tup
 
 def answers(seed: int, *, small: bool) -> dict[str, Any]:
     """Return the answers to all problems, as JSON has them."""
-    found = {}
-    for problem in problems(seed, small=small):
-        answer = Answer.of(problem.learn())
-        found[problem.name] = [answer.order, answer.dag, answer.classes, answer.score]
-    return found
+    return {problem.name: astuple(Answer.of(problem.learn())) for problem in problems(seed, small=small)}
 
 
 def from_json(entry: Any) -> Answer:
     """Return an answer that another process has printed."""
-    order, dag, classes, score = entry
-    return Answer(tuple(order), tuple(map(tuple, dag)), tuple(map(tuple, classes)), score)
+    order, dag, classes, score, tie = entry
+    return Answer(tuple(order), tuple(map(tuple, dag)), tuple(map(tuple, classes)), score, tie)
+
+
+def in_process(environment: Mapping[str, str], *options: str) -> dict[int, dict[str, Answer]]:
+    """Return the answers of a process of its own, with the variables of this environment, by seed and problem."""
+    words = [sys.executable, __file__, *options]
+    done = subprocess.run(words, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    return {
+        int(seed): {name: from_json(entry) for name, entry in found.items()}
+        for seed, found in json.loads(done.stdout).items()
+    }
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--small", action="store_true")
     options = parser.parse_args()
-    sys.stdout.write(json.dumps(answers(options.seed, small=options.small)) + "\n")
+    seeds = range(options.seed, options.seed + options.seeds)
+    sys.stdout.write(json.dumps({seed: answers(seed, small=options.small) for seed in seeds}) + "\n")

@@ -366,10 +366,12 @@ def test_long_eliminations_of_ill_conditioned_columns_do_not_drift(device, condi
     while len(engine.remaining) > 20:
         position = int(generator.integers(len(engine.remaining)))
         engine.remove(position)
-        alone.remove(position)
+        # Further on, it hangs on the processor whether it is spoilt, and there is nothing left to compare.
+        if alone.drift < 1e-3:
+            alone.remove(position)
     fresh = moments.partial_correlations(engine.remaining)
     np.testing.assert_allclose(engine.partial, fresh, atol=max(1e-10, 1e-15 * moments.condition()))
-    off = np.abs(alone.partial - fresh).max()
+    off = np.abs(alone.partial - moments.partial_correlations(alone.remaining)).max()
     assert off > 1e-10
     assert off / 100 < alone.drift < 10 * off
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import json
-import math
 import sys
 import warnings
 from pathlib import Path
@@ -19,10 +18,11 @@ from scipy.sparse import csr_array
 
 import rfdag
 from rfdag import simulate
+from same_answer import UNDECIDED, margins
 
 FROZEN = Path(__file__).with_name("golden.json")
-LEAST_MARGIN = 1e-9
-"""Least distance of a partial correlation from its threshold: ten times that below which rounding may decide."""
+LEAST_MARGIN = 10 * UNDECIDED
+"""Least distance of a partial correlation from its threshold."""
 LEAST_GAIN = 1e-3
 """Least points of BIC between an answer and the next best, and that an edge is worth."""
 TIERS = {"tiers": [list(range(6)), list(range(6, 12))], "forbidden": [[0, 1]]}
@@ -121,14 +121,6 @@ def found(name):
         given = {"dag": sem.dag, "precision": sem.precision()}[kind.removeprefix("sparse ")]
         given = csr_array(given) if kind.startswith("sparse") else given
         return rfdag.learn(given, method, input=kind.removeprefix("sparse "))
-
-
-def margins(result):
-    """Return by how much tests were decided, and by how many points of BIC the answer is apart from others."""
-    if result.score is None:
-        return result.trace.smallest_margin, math.inf
-    gains = [abs(edge.gain) for edge in result.edges if edge.gain is not None]
-    return math.inf, min([*gains, *(rival.cost for rival in result.rivals)], default=math.inf)
 
 
 NAMES = [

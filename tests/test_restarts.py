@@ -63,6 +63,19 @@ def test_a_restart_over_few_variables_obeys_constraints(monkeypatch):
     assert len(begun) > 3
 
 
+@pytest.mark.parametrize("rounding", [-1e-12, 1e-12])
+def test_of_restarts_that_reach_one_score_the_first_is_kept(rounding, monkeypatch):
+    """Which of them has the least score is a matter of the processor."""
+    monkeypatch.setattr(restarts._Restarts, "_offer", lambda self, scored: None)
+    begin, worse, first, second = (
+        SimpleNamespace(total=total, order=np.arange(9), operations=1, own_operations=1)
+        for total in (0.0, -3.0, -5.0, -5.0 + rounding)
+    )
+    progress = restarts._Restarts(begin, 3, Deadline(), None, None, 1, 1)
+    progress.take([worse, first, second], 3, np.random.default_rng(1))
+    assert progress.best is first
+
+
 @pytest.mark.parametrize(("p", "counts"), [(8, {1, 2}), (31, {1, 2, 4}), (200, {1, 2, 4, 8, 16, 32})])
 def test_a_restart_over_more_variables_reverses_edges(p, counts, monkeypatch):
     reversed_now = []

@@ -1,16 +1,12 @@
 """The same data in another form, on other threads or in another process: the same answer."""
 
-import json
 import os
-import subprocess
-import sys
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-import same_answer
-from same_answer import Answer, from_json, in_containers, in_memory, problems, rearranged
+from same_answer import Answer, in_containers, in_memory, in_process, problems, rearranged
 
 SEED = 3
 PROBLEMS = list(problems(SEED, small=True))
@@ -40,19 +36,10 @@ def test_other_orders_of_rows_and_columns_lead_to_the_same_class(problem, known)
 
 def test_another_process_gives_the_same_answer(known):
     environment = {**os.environ, "PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "2"}
-    script = Path(same_answer.__file__)
-    done = subprocess.run(
-        [sys.executable, str(script), "--seed", str(SEED), "--small"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=300,
-    )
-    printed = json.loads(done.stdout)
+    printed = in_process(environment, "--seed", str(SEED), "--small")[SEED]
     assert list(printed) == list(known)
-    for name, entry in printed.items():
-        assert from_json(entry).is_like(known[name]), name
+    for name, answer in printed.items():
+        assert answer.is_like(known[name]), name
 
 
 def test_answers_that_differ_are_told_apart():
@@ -60,3 +47,12 @@ def test_answers_that_differ_are_told_apart():
     other = problem.values.copy()
     other[:, 0] = other[::-1, 0]
     assert not Answer.of(problem.learn(other)).is_like(Answer.of(problem.learn()))
+
+
+def test_an_answer_says_whether_it_was_a_tie():
+    scored = PROBLEMS[0].learn()
+    assert not Answer.of(scored).tie
+    assert Answer.of(replace(scored, gains=1e-12 * scored.gains)).tie
+    tested = PROBLEMS[0].learn(method="rfd")
+    assert not Answer.of(tested).tie
+    assert Answer.of(replace(tested, trace=replace(tested.trace, smallest_margin=1e-11))).tie

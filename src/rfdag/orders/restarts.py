@@ -186,7 +186,9 @@ class _Restarts(Generic[Ordered]):
         """Keep the best of these orders if it is better than the best so far."""
         for each in reached:
             self._offer(each)
-        trial = min(reached, key=lambda trial: trial.total)
+        # Of orders of one equivalence class, which differ by rounding alone, the first is taken.
+        least = min(trial.total for trial in reached)
+        trial = next(trial for trial in reached if trial.total <= least + IMPROVED)
         if trial.total < self.best.total - IMPROVED:
             self.best = trial
 
