@@ -36,6 +36,7 @@ from rfdag.precision.nodewise import Nodewise
 from rfdag.runtime.deadline import OutOfTime
 from rfdag.runtime.device import require_device, require_memory
 from rfdag.runtime.memory import TRIFLE, available_memory, beam_fits, bytes_of_beam, require_beam
+from rfdag.wording import spoken
 
 logger = logging.getLogger("rfdag")
 
@@ -346,14 +347,3 @@ def _states(columns: int, method: Method) -> tuple[int, int]:
         states += (side_by_side - 1) * wider
         most = max(most, (side_by_side - 1) * wider)
     return states, most
-
-
-def spoken(seconds: float) -> str:
-    """Return a time as people say it.
-
-    >>> spoken(0.3), spoken(44), spoken(600), spoken(9000)
-    ('1 s', '44 s', '10 min', '2.5 h')
-    """
-    if seconds < 90:
-        return f"{max(seconds, 1):.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -65,9 +65,6 @@ Measured, up to: about 15 for method "rfd" on shrunk correlations of 2000 column
 MOST_BEHIND_SCHEDULE = 10.0
 """How many times longer than expected later stages are taken to be, if earlier ones were. Chosen, not measured."""
 
-LEAST_SHARE_TO_GO_BY = 0.02
-"""Share of a stage below which its time so far says little of the whole. Chosen, not measured."""
-
 LEAST_SECONDS_TO_GO_BY = 1.0
 """Seconds after reading below which a run has not shown how fast it is. Chosen, not measured."""
 
