@@ -248,8 +248,7 @@ def test_an_interrupt_ends_the_search_with_an_order(monkeypatch, module, name):
 
 
 @pytest.mark.filterwarnings("ignore::rfdag.errors.NumericalWarning")
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("done", [1, 3])
+@pytest.mark.parametrize(("done", "n_jobs"), [(1, 1), (3, 1), (1, 2)])
 def test_an_interrupt_keeps_the_clusters_that_were_learnt(monkeypatch, done, n_jobs):
     joined = []
 
