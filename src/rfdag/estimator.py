@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfdag.errors import OptionError
 from rfdag.input.description import SELECTING, Description
+from rfdag.input.frames import framed
 from rfdag.input.reading import as_table, places_of
 from rfdag.input.sources import lies_elsewhere
 from rfdag.knowledge import Knowledge
@@ -170,6 +171,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         ``sample_weight`` says how often each row counts: whole numbers give the result of repeating rows.
         ``environments`` and ``targets`` are those of `rfdag.learn`: where rows come from, and what was done there.
         """
+        X = framed(X)
         params = self.get_params(deep=False)
         said = {"weights": sample_weight, "environments": environments, "targets": targets}
         given = {name: value for name, value in said.items() if value is not None}
@@ -236,6 +238,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
                 "curves. Compare results by Result.score."
             )
         model.require_density()
+        X = framed(X)
         if is_into_dataframe(X) and len(from_native(X).columns) > self.n_features_in_:
             # Columns that were left out when learning are not needed now.
             X = from_native(X).select(list(self.result_.names)).to_native()
