@@ -199,9 +199,8 @@ def bootstrap(
         result = replace(result, settings=asked, regressions=result._regressions)
         plan = _Plan(table.names, drawn, running.random_state or 0, settings, result.knowledge)
         todo = _Todo.of(plan, table, int(runs), out)
-        done = len(todo.found) / runs
-        report = bar.stage("Learning from resampled rows", done=done)
-        report(done)
+        report = bar.stage("Learning from resampled rows", done=len(todo.found) / runs)
+        report(len(todo.found) / runs)
         for number, found in _found(plan, rows_of_runs, todo.numbers, n_jobs):
             todo.keep(number, found)
             report(len(todo.found) / runs)

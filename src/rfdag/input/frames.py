@@ -54,7 +54,7 @@ def framed(source: Any) -> Any:
     """
     if not makes_frame(source):
         return source
-    kind, shape = type(source).__name__, getattr(source, "shape", ())
+    kind, shape = type(source).__name__, tuple(getattr(source, "shape", ()))
     if len(shape) == 2:
         # What is sparse there is dense in the frame, and once more in the table.
         require_memory(f"A {kind} of {shape[0]} × {shape[1]} numbers", 2.0 * 8 * shape[0] * shape[1], FEWER)
