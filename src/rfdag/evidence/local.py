@@ -65,6 +65,10 @@ class LocalMoments(Protocol):
     def n_samples(self) -> int:
         """The number of all rows."""
 
+    @property
+    def directions(self) -> int:
+        """How many directions the rows span: one less than there are, fewer where some repeat others."""
+
     def rows(self, y: int) -> int:
         """Return n_y, the number of rows in which variable y is scored."""
 
@@ -110,6 +114,8 @@ class SharedMoments:
         Correlation matrix of the variables; it is not copied.
     n_samples
         Number of rows behind it.
+    directions
+        How many directions these rows span; None for one less than there are rows.
 
     Examples
     --------
@@ -121,10 +127,11 @@ class SharedMoments:
            [0.2, 1. ]])
     """
 
-    def __init__(self, correlation: Floats, n_samples: int) -> None:
+    def __init__(self, correlation: Floats, n_samples: int, directions: int | None = None) -> None:
         self.matrices: Floats = np.ascontiguousarray(correlation)[None]
         self.which: Integers = np.zeros(len(correlation), np.int64)
         self.n_samples = n_samples
+        self.directions = n_samples - 1 if directions is None else directions
 
     @property
     def size(self) -> int:
@@ -162,6 +169,8 @@ class FactoredMoments:
         Matrix F with FᵀF the correlation matrix, such as standardised rows.
     n_samples
         Number of rows behind it.
+    directions
+        How many directions these rows span; None for one less than there are rows.
 
     Examples
     --------
@@ -171,10 +180,11 @@ class FactoredMoments:
            [0.6, 1. ]])
     """
 
-    def __init__(self, factor: Floats, n_samples: int) -> None:
+    def __init__(self, factor: Floats, n_samples: int, directions: int | None = None) -> None:
         # Columns are gathered again and again.
         self._columns = np.ascontiguousarray(factor.T)
         self.n_samples = n_samples
+        self.directions = n_samples - 1 if directions is None else directions
 
     @property
     def size(self) -> int:
