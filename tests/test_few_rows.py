@@ -155,7 +155,6 @@ def test_rows_that_repeat_others_allow_no_more_parents(seed):
     assert 0 < parents <= most
     assert Moments.from_data(rows).directions == distinct - 1
     limited = [warning for warning in found.warnings if "a variable may have at most" in warning]
-    assert len(limited) == (parents == most)
     assert not limited or f"half of the {distinct - 1} directions they span" in limited[0]
     assert not any("nearly dependent" in warning for warning in found.warnings)
 
