@@ -101,7 +101,7 @@ class Preflight:
             return settings.estimation.blocks
         if settings.running.device != "cpu" or fits(columns, settings.method):
             return False
-        return rows is None or not self._in_clusters(rows, columns) or not clusters_fit(rows, columns)
+        return rows is None or not self._in_clusters(rows, columns) or not clusters_fit(rows, columns, self._threads)
 
     def _in_clusters(self, rows: int, columns: int) -> bool:
         settings = self._settings
@@ -113,7 +113,7 @@ class Preflight:
         settings.method.require_rows(rows, columns, settings.estimation)
         on_device = settings.running.device != "cpu"
         if self._in_clusters(rows, columns):
-            require_clusters(rows, columns)
+            require_clusters(rows, columns, self._threads)
             if on_device:
                 require_memory(columns, 0, lambda p, _: bytes_of_moments(rows, p))
             self._announce(rows, columns)
@@ -246,7 +246,7 @@ def estimate(rows: int, columns: int, settings: Settings, threads: int = 1) -> E
 
 def _estimate_of_clusters(rows: int, columns: int, settings: Settings, threads: int) -> Estimate:
     """Return what a run is expected to take that begins in clusters."""
-    taken = bytes_of_clusters(rows, columns)
+    taken = bytes_of_clusters(rows, columns, threads)
     parts = [
         Part("moments", 3 * 8.0 * min(rows, columns) * columns, seconds_of_moments(rows, columns, threads)),
         Part("clusters", taken, seconds_of_clusters(rows, columns, threads)),
@@ -255,28 +255,37 @@ def _estimate_of_clusters(rows: int, columns: int, settings: Settings, threads: 
     return Estimate(_within(parts, settings))
 
 
-def bytes_of_clusters(rows: int, columns: int) -> float:
-    """Return the memory of a run that begins in clusters: three factors of the rows, lists and their correlations."""
+def bytes_of_clusters(rows: int, columns: int, threads: int) -> float:
+    """Return the memory of a run that begins in clusters: three factors of the rows, lists and their correlations.
+
+    Besides, each thread that searches clusters takes room of its own, which the process keeps.
+    """
     few = columns >= tuning.LEAST_P_FOR_FEWEST_CANDIDATES
     numbers = costs.NUMBERS_PER_NARROWEST_COLUMN if few else costs.NUMBERS_PER_NARROW_COLUMN
-    return 8.0 * columns * (3 * min(rows, columns) + numbers)
+    searching = max(1, min(threads, columns // tuning.CORE_OF_CLUSTER))
+    return 8.0 * columns * (3 * min(rows, columns) + numbers) + costs.BYTES_PER_CLUSTER_SEARCHED * searching
 
 
-def clusters_fit(rows: int, columns: int) -> bool:
+def clusters_fit(rows: int, columns: int, threads: int) -> bool:
     """Return whether data of this size can be learnt from clusters on within the memory that is free."""
-    needed = bytes_of_clusters(rows, columns)
+    needed = bytes_of_clusters(rows, columns, threads)
     return needed <= TRIFLE or needed <= available_memory()
 
 
-def require_clusters(rows: int, columns: int) -> None:
+def require_clusters(rows: int, columns: int, threads: int) -> None:
     """Raise unless data of this size can be learnt from clusters on."""
-    if not clusters_fit(rows, columns):
-        free, needed = available_memory(), bytes_of_clusters(rows, columns)
+    if not clusters_fit(rows, columns, threads):
+        free, needed = available_memory(), bytes_of_clusters(rows, columns, threads)
         raise OptionError(
             f"{columns} columns need about {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are free: enough "
-            f"for about {int(columns * free / needed)} columns. Pass fewer columns, or {keyword('blocks', True)} for "
-            "columns that fall into groups."
+            f"for about {int(columns * free / needed)} columns. Pass fewer columns, "
+            f"{_fewer_threads(rows, columns, threads)}or {keyword('blocks', True)} for columns that fall into groups."
         )
+
+
+def _fewer_threads(rows: int, columns: int, threads: int) -> str:
+    """Return the advice to use a single thread, where that makes clusters fit."""
+    return f"{keyword('n_jobs', 1)}, " if threads > 1 and clusters_fit(rows, columns, 1) else ""
 
 
 def _within(parts: Sequence[Part], settings: Settings) -> tuple[Part, ...]:
