@@ -23,6 +23,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,7 @@ from rfdag.simulate import random_dag
 from rfdag.studies.bench.tables import Row
 
 Floats = NDArray[np.float64]
-Found = set[object]
+Found = set[Any]
 
 KINDS = ("noise", "mean", "slope")
 
@@ -122,7 +123,7 @@ def lags(generator: np.random.Generator) -> tuple[Found, Found, Found]:
     earlier, present = [f"x{at} before" for at in range(p)], [f"x{at}" for at in range(p)]
     table = np.column_stack([series[:-1], series[1:]])
     known = {"tiers": [earlier, present], "forbidden_within": [1]}
-    options = {"names": earlier + present, "n_jobs": 1}
+    options: dict[str, Any] = {"names": earlier + present, "n_jobs": 1}
     true: Found = {(present[i], present[j]) for i, j in np.argwhere(now).tolist()}
     true |= {(earlier[i], present[j]) for i, j in np.argwhere(past != 0).tolist()}
     with_tiers = edges_of(rfdag.learn(table, knowledge=known, **options))
