@@ -276,16 +276,13 @@ def require_clusters(rows: int, columns: int, threads: int) -> None:
     """Raise unless data of this size can be learnt from clusters on."""
     if not clusters_fit(rows, columns, threads):
         free, needed = available_memory(), bytes_of_clusters(rows, columns, threads)
+        fewer_threads = threads > 1 and clusters_fit(rows, columns, 1)
         raise OptionError(
             f"{columns} columns need about {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are free: enough "
             f"for about {int(columns * free / needed)} columns. Pass fewer columns, "
-            f"{_fewer_threads(rows, columns, threads)}or {keyword('blocks', True)} for columns that fall into groups."
+            f"{keyword('n_jobs', 1) + ', ' if fewer_threads else ''}or {keyword('blocks', True)} for columns that fall "
+            "into groups."
         )
-
-
-def _fewer_threads(rows: int, columns: int, threads: int) -> str:
-    """Return the advice to use a single thread, where that makes clusters fit."""
-    return f"{keyword('n_jobs', 1)}, " if threads > 1 and clusters_fit(rows, columns, 1) else ""
 
 
 def _within(parts: Sequence[Part], settings: Settings) -> tuple[Part, ...]:
