@@ -192,5 +192,5 @@ def test_clusters_on_many_threads_need_more_memory(monkeypatch):
     for module in (memory, estimates):
         monkeypatch.setattr(module, "available_memory", lambda: 4e9)
     estimates.require_clusters(500, 10_000, 1)
-    with pytest.raises(OptionError, match=r"about 5\.7 GB of memory.*fewer columns, n_jobs=1, or blocks=True"):
+    with pytest.raises(OptionError, match=r"about 5\.7 GB of memory.*fewer columns, or blocks=True"):
         estimates.require_clusters(500, 10_000, 48)

@@ -276,12 +276,10 @@ def require_clusters(rows: int, columns: int, threads: int) -> None:
     """Raise unless data of this size can be learnt from clusters on."""
     if not clusters_fit(rows, columns, threads):
         free, needed = available_memory(), bytes_of_clusters(rows, columns, threads)
-        fewer_threads = threads > 1 and clusters_fit(rows, columns, 1)
         raise OptionError(
             f"{columns} columns need about {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are free: enough "
-            f"for about {int(columns * free / needed)} columns. Pass fewer columns, "
-            f"{keyword('n_jobs', 1) + ', ' if fewer_threads else ''}or {keyword('blocks', True)} for columns that fall "
-            "into groups."
+            f"for about {int(columns * free / needed)} columns. Pass fewer columns, or {keyword('blocks', True)} for "
+            "columns that fall into groups."
         )
 
 
