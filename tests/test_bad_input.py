@@ -480,3 +480,19 @@ def test_a_failed_write_leaves_the_old_file_alone(tmp_path, monkeypatch):
         writing.write_text(path, "new")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(("rank", "columns"), [(20, 60), (56, 60), (3, 120)])
+def test_a_table_of_low_rank_is_refused_in_few_words(rank, columns):
+    """As of gene expression that was denoised by its principal components."""
+    generator = np.random.default_rng([rank, columns])
+    names = [f"a gene with a long name {at}" for at in range(columns)]
+    rows = generator.normal(size=(300, rank)) @ generator.normal(size=(rank, columns))
+    with refuses(DataError, "linear combinations", f"rank {rank} of {columns}", "awkward='keep-one'") as caught:
+        rfdag.learn(rows, names=names)
+    assert repr(names[-1]) in repr(caught.value.groups)
+    assert repr(names[0]) in str(caught.value)
+    assert len(str(caught.value)) < 800
+    assert len({name for group in caught.value.groups for name in group.left}) == columns - rank
+    found = rfdag.learn(rows, names=names, awkward="keep-one", method="rfd")
+    assert len(found.names) == rank

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+import re
+import threading
+import time
 import warnings
+from concurrent.futures import as_completed
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -10,6 +16,7 @@ import pytest
 from scipy.sparse import issparse
 
 import rfdag
+from interrupting import problem_with
 from reference import local_bic
 from rfdag import metrics
 from rfdag.eliminate import DenseEngine, FisherZ, Trace, replay
@@ -19,11 +26,13 @@ from rfdag.graphs.sparse import acyclic_part, order_like
 from rfdag.knowledge.constraints import Constraints
 from rfdag.methods import clustered, preflight
 from rfdag.methods import found as found_
+from rfdag.methods.cluster_task import ClusterTask
 from rfdag.orders import restarts, tuning
 from rfdag.orders.candidates import nearest
 from rfdag.orders.clusters import find_clusters
 from rfdag.orders.scores import price_of_edge
 from rfdag.runtime import memory
+from rfdag.runtime.deadline import Deadline, OutOfTime
 from rfdag.simulate import linear_sem, random_dag, sample, scale_free_dag
 
 DAG = random_dag(80, degree=3, rng=4)
@@ -239,6 +248,83 @@ def test_an_interrupt_ends_the_search_with_an_order(monkeypatch, module, name):
     assert found.interrupted
     assert sum("interrupted" in warning for warning in found.warnings) == 1
     assert sorted(found.order) == list(range(80))
+
+
+@pytest.mark.filterwarnings("ignore::rfdag.errors.NumericalWarning")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("ready", [True, False])
+@pytest.mark.parametrize("done", [1, 3])
+def test_an_interrupt_keeps_the_clusters_that_were_learnt(monkeypatch, done, ready, n_jobs):
+    """Also those under way, if they are ready to return something."""
+    joined, begun, under_way = [], itertools.count(1), threading.Semaphore(0)
+    learn_one = ClusterTask.learn
+
+    def held(task, run):
+        if next(begun) > done:
+            under_way.release()
+            while not run.limit.passed():
+                time.sleep(0.001)
+            if not ready:
+                raise OutOfTime
+            run = replace(run, limit=Deadline(), deadline=Deadline())
+        return learn_one(task, run)
+
+    def completed(waiting):
+        yield from itertools.islice(as_completed(waiting), done)
+        for _ in range(n_jobs):
+            assert under_way.acquire(timeout=60)
+        raise KeyboardInterrupt
+
+    def noted(learnt, p, _joined=clustered._joined):
+        joined.append(len(learnt))
+        return _joined(learnt, p)
+
+    whole = learn()
+    monkeypatch.setattr(clustered, "as_completed", completed)
+    monkeypatch.setattr(clustered, "_joined", noted)
+    monkeypatch.setattr(ClusterTask, "learn", held)
+    found = rfdag.learn(ROWS, clusters=True, n_jobs=n_jobs)
+    said = " ".join(found.warnings)
+    clusters = int(re.search(r"the search began in (\d+) clusters", said)[1])
+    assert found.interrupted
+    assert joined == [done + ready * n_jobs]
+    left = clusters - joined[0]
+    assert ("not learnt" in said) == bool(left)
+    assert left == 0 or f"Clusters that were not learnt, and in which edges are missing: {left} of {clusters}" in said
+    assert problem_with(found) == ""
+    assert found.dag.any()
+    assert found.score > whole.score
+
+
+def test_an_interrupt_before_any_cluster_is_learnt_is_one(monkeypatch):
+    def none_completed(waiting):
+        raise KeyboardInterrupt
+        yield
+
+    def stopped(task, run):
+        while not run.limit.passed():
+            time.sleep(0.001)
+        raise OutOfTime
+
+    monkeypatch.setattr(clustered, "as_completed", none_completed)
+    monkeypatch.setattr(ClusterTask, "learn", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        rfdag.learn(ROWS, clusters=True)
+
+
+@pytest.mark.filterwarnings("ignore::rfdag.errors.NumericalWarning")
+def test_required_edges_hold_in_clusters_that_were_not_learnt(monkeypatch):
+    def completed(waiting):
+        first = next(as_completed(waiting))
+        yield first
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(clustered, "as_completed", completed)
+    required = [(0, 1), (20, 3), (40, 77)]
+    found = rfdag.learn(ROWS, clusters=True, knowledge={"required": required})
+    assert found.interrupted
+    assert all(found.dag[edge] for edge in required)
+    assert problem_with(found) == ""
 
 
 def test_traces_of_many_variables_are_recorded_when_asked_for(monkeypatch, tmp_path):

@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy import sparse
 
 import rfdag
 from rfdag.input.description import Description
@@ -152,3 +153,70 @@ def test_dag_as_matrix_frame_or_networkx():
     assert first.moments is None
     assert first.coefficients is None
     assert rfdag.learn(graph, input="dag").names == tuple(graph.nodes)
+
+
+# AnnData
+
+
+class Annotated:
+    """As much of an AnnData as a reader sees: numbers, perhaps sparse, and names; NumPy cannot read it."""
+
+    def __init__(self, X, observations, variables):
+        self.X, self.obs_names, self.var_names = X, pd.Index(observations), pd.Index(variables)
+
+    @property
+    def shape(self):
+        return len(self.obs_names), len(self.var_names)
+
+    def __len__(self):
+        return len(self.obs_names)
+
+    def __getitem__(self, at):
+        if not isinstance(at, int | np.integer) or at >= len(self):
+            raise IndexError(at)
+        return np.zeros(at + 1)
+
+    def to_df(self):
+        if self.X is None:
+            raise ValueError("X is None, cannot convert to dataframe.")
+        X = self.X.toarray() if sparse.issparse(self.X) else self.X
+        return pd.DataFrame(X, index=self.obs_names, columns=self.var_names)
+
+
+def annotated(values, form=np.asarray):
+    return Annotated(form(values), [f"cell {at}" for at in range(len(values))], NAMES)
+
+
+@pytest.mark.parametrize("form", [np.asarray, np.float32, sparse.csr_matrix, sparse.csc_array])
+def test_an_annotated_matrix_is_a_frame_of_its_variables(form, rows):
+    values = np.where(np.abs(rows) < 0.5, 0.0, rows).astype(np.float32).astype(np.float64)
+    table, framed = annotated(values, form), pd.DataFrame(values, columns=NAMES)
+    expected = rfdag.learn(framed)
+    same(rfdag.learn(table), expected)
+    assert read(table).labels[:2] == ("cell 0", "cell 1")
+    fitted = rfdag.RFD().fit(table)
+    assert fitted.feature_names_in_.tolist() == NAMES
+    same(fitted.result_, expected)
+    assert fitted.score(table) == pytest.approx(rfdag.RFD().fit(framed).score(framed))
+    # Options about columns and rows know its names.
+    same(rfdag.learn(table, drop=["c"]), rfdag.learn(framed, drop=["c"]))
+
+
+def test_an_annotated_matrix_that_makes_no_frame_says_so(rows, monkeypatch):
+    with pytest.raises(rfdag.errors.DataError, match="The Annotated makes no data frame: X is None"):
+        rfdag.learn(Annotated(None, range(3), NAMES))
+    twice = annotated(rows)
+    twice.var_names = pd.Index(["a", "b", "a", "d", "e"])
+    with pytest.raises(rfdag.errors.DataError, match="'a'"):
+        rfdag.learn(twice)
+    monkeypatch.setattr("rfdag.input.files.available_memory", lambda: 1e4)
+    with pytest.raises(rfdag.errors.FileError, match="300 × 5 numbers"):
+        rfdag.learn(annotated(rows, sparse.csr_matrix))
+
+
+def test_an_object_that_is_no_table_is_named(rows):
+    class Uneven(Annotated):
+        to_df = None
+
+    with pytest.raises(rfdag.errors.DataError, match="an object of type Uneven"):
+        rfdag.learn(Uneven(rows, range(300), NAMES))

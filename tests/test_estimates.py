@@ -101,7 +101,7 @@ def test_a_long_run_is_announced_and_a_short_one_is_not(caplog):
 
 def test_a_run_of_hours_warns_and_says_what_takes_one(monkeypatch):
     check = estimates.Preflight(Settings(), 1).check
-    monkeypatch.setattr(estimates, "require_clusters", lambda rows, columns: None)
+    monkeypatch.setattr(estimates, "require_clusters", lambda rows, columns, threads: None)
     monkeypatch.setattr(pace, "slowness", lambda: 1.0)
     with pytest.warns(LongRunWarning, match=r"take about .* Choose columns=.* about \d+ columns take an hour") as found:
         check(500, 400_000)
@@ -162,3 +162,35 @@ def test_free_memory_is_the_least_of_what_the_limits_leave(tmp_path, monkeypatch
     assert memory.available_memory() == 500_000
     files[0].write_text("max\n")
     assert memory.available_memory() > 500_000
+
+
+TAKEN = [
+    # Rows, columns, threads, and the gigabytes that a run took beyond data and libraries; seed 1, degree 4.
+    (300, 1000, 1, 0.31),
+    (300, 1000, 8, 0.49),
+    (300, 2000, 1, 0.78),
+    (300, 2000, 2, 0.83),
+    (300, 2000, 8, 1.13),
+    (500, 10_000, 2, 2.97),
+]
+
+
+@pytest.mark.parametrize(("rows", "columns", "threads", "taken"), TAKEN)
+def test_clusters_are_expected_to_take_the_memory_that_they_took(rows, columns, threads, taken):
+    announced = estimate(rows, columns, Settings(), threads).bytes / 1e9
+    assert taken / 1.25 < announced < 1.25 * taken
+
+
+def test_clusters_on_many_threads_need_more_memory(monkeypatch):
+    """Each thread searches a cluster of its own, as long as there are as many clusters."""
+
+    def needed(threads):
+        return estimate(500, 10_000, Settings(), threads).bytes
+
+    assert needed(48) > needed(2) + 2e9
+    assert needed(500) == needed(50)
+    for module in (memory, estimates):
+        monkeypatch.setattr(module, "available_memory", lambda: 4e9)
+    estimates.require_clusters(500, 10_000, 1)
+    with pytest.raises(OptionError, match=r"about 5\.7 GB of memory.*fewer columns, or blocks=True"):
+        estimates.require_clusters(500, 10_000, 48)

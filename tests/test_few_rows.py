@@ -138,3 +138,31 @@ def test_an_interrupt_while_averaging_ends_all_models(threads, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         rfdag.learn(rows, n_jobs=threads)
     assert len(stopped) == threads
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("seed", range(6))
+def test_rows_that_repeat_others_allow_no_more_parents(seed):
+    """A few rows, each up to four times: as many directions as different rows, less one, whatever their number."""
+    generator = np.random.default_rng(seed)
+    different, p = int(generator.integers(6, 16)), int(generator.integers(16, 31))
+    once = generator.uniform(size=(different, p))
+    times = generator.integers(1, 5, different)
+    rows = once.repeat(times, axis=0)[: int(1.2 * p)]
+    distinct = len(np.unique(rows, axis=0))
+    found, most = rfdag.learn(rows), max((distinct - 1) // 2, 1)
+    parents = int(found.dag.sum(axis=0).max())
+    assert 0 < parents <= most
+    assert Moments.from_data(rows).directions == distinct - 1
+    limited = [warning for warning in found.warnings if "a variable may have at most" in warning]
+    assert not limited or f"half of the {distinct - 1} directions they span" in limited[0]
+    assert not any("nearly dependent" in warning for warning in found.warnings)
+
+
+def test_as_many_directions_as_rows_less_one_or_as_there_are_columns():
+    generator = np.random.default_rng(3)
+    for rows, columns in [(20, 30), (30, 30), (31, 30), (200, 30)]:
+        assert Moments.from_data(generator.normal(size=(rows, columns))).directions == rows - 1
+    # Of rank 5, in rows that all differ.
+    low = generator.normal(size=(20, 5)) @ generator.normal(size=(5, 30))
+    assert Moments.from_data(low).directions == 5

@@ -40,6 +40,10 @@ class Groups:
     def n_samples(self):
         return max(map(len, self.data))
 
+    @property
+    def directions(self):
+        return self.n_samples - 1
+
     def rows(self, y):
         return len(self.data[self.which[y]])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from inspect import Signature, signature
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -14,15 +15,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rfdag.errors import OptionError
+from rfdag.errors import OptionError, listed
 from rfdag.input.description import SELECTING, Description
+from rfdag.input.frames import framed
 from rfdag.input.reading import as_table, places_of
 from rfdag.input.sources import lies_elsewhere
 from rfdag.knowledge import Knowledge
 from rfdag.learning import learn
 from rfdag.methods.catalogue import method_named, method_names
 from rfdag.methods.method import Method
-from rfdag.methods.settings import usual_method
+from rfdag.methods.settings import Settings, usual_method
 from rfdag.options import Options
 from rfdag.precision.estimation import Estimation
 from rfdag.result import Result
@@ -105,7 +107,10 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         n_jobs: int | None = None,
         random_state: Any = None,
         device: Literal["cpu", "cuda"] = "cpu",
+        **options: Any,
     ) -> None:
+        if options:
+            raise _misplaced(options, method, description, estimation)
         self.method = method
         self.knowledge = knowledge
         self.description = description
@@ -115,6 +120,11 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.device = device
+
+    # Options are taken only to be refused in words: neither people nor scikit-learn should see them among the others.
+    __signature__ = Signature(
+        [each for each in signature(__init__).parameters.values() if each.name not in ("self", "options")]
+    )
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with ``deep`` also the options of their parts, as ``method__beam``."""
@@ -170,6 +180,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
         ``sample_weight`` says how often each row counts: whole numbers give the result of repeating rows.
         ``environments`` and ``targets`` are those of `rfdag.learn`: where rows come from, and what was done there.
         """
+        X = framed(X)
         params = self.get_params(deep=False)
         said = {"weights": sample_weight, "environments": environments, "targets": targets}
         given = {name: value for name, value in said.items() if value is not None}
@@ -236,6 +247,7 @@ class RFD(BaseEstimator):  # type: ignore[misc]
                 "curves. Compare results by Result.score."
             )
         model.require_density()
+        X = framed(X)
         if is_into_dataframe(X) and len(from_native(X).columns) > self.n_features_in_:
             # Columns that were left out when learning are not needed now.
             X = from_native(X).select(list(self.result_.names)).to_native()
@@ -253,3 +265,28 @@ class RFD(BaseEstimator):  # type: ignore[misc]
     def score(self, X: Any, y: None = None) -> float:
         """Return the mean log-likelihood of the rows of X, so that larger is better in a grid search."""
         return float(self.score_samples(X).mean())
+
+
+def _misplaced(
+    options: Mapping[str, Any],
+    method: str | Method | None,
+    description: Description | None,
+    estimation: Estimation | None,
+) -> OptionError:
+    """Return the error for options given flat, as `rfdag.learn` takes them, that says where they belong.
+
+    What `rfdag.learn` would refuse is refused in its words.
+    """
+    flat = {name.rpartition("__")[2]: value for name, value in options.items()}
+    settings = Settings.gathered(method, description=description, estimation=estimation, options=flat)
+    where, nested = [], []
+    for name, part in settings.parts().items():
+        own = {option: value for option, value in flat.items() if option in part.declared()}
+        if own:
+            said = ", ".join(f"{option}={value!r}" for option, value in own.items())
+            where.append(f"{name}={type(part).__name__}({said})")
+            nested += [f"{name}__{option}={value!r}" for option, value in own.items()]
+    return OptionError(
+        f"RFD takes its options in parts, and found {listed(options, shown=str)} beside them. Pass "
+        f"RFD({', '.join(where)}), or call set_params({', '.join(nested)})."
+    )

@@ -49,13 +49,13 @@ def learn(
     Parameters
     ----------
     data
-        Rows × columns: a NumPy array, a pandas, polars or Arrow frame, or the path of a CSV, TSV, NPY, NPZ, Parquet or
-        Feather file. Larger than memory: a path, a folder or list of such files, an Arrow dataset or stream, or a Dask
-        DataFrame or Array, which are read in pieces. With ``input=``, a matrix or a DAG as an array, a frame or a file;
-        a DAG also as a networkx.DiGraph. A precision matrix or a DAG may be a SciPy sparse array (of any format, or a
-        file written by scipy.sparse.save_npz): p may then be a million, no p × p array is made, and the result holds
-        sparse arrays. Or evidence that is known already: `rfdag.Moments`, `rfdag.Oracle`. With a ``test`` of your own
-        a frame gives the names alone, whatever it holds, and None leaves them to ``names``.
+        Rows × columns: a NumPy array, a pandas, polars or Arrow frame, an AnnData (its X), or the path of a CSV, TSV,
+        NPY, NPZ, Parquet or Feather file. Larger than memory: a path, a folder or list of such files, an Arrow dataset
+        or stream, or a Dask DataFrame or Array, which are read in pieces. With ``input=``, a matrix or a DAG as an
+        array, a frame or a file; a DAG also as a networkx.DiGraph. A precision matrix or a DAG may be a SciPy sparse
+        array (of any format, or a file written by scipy.sparse.save_npz): p may then be a million, no p × p array is
+        made, and the result holds sparse arrays. Or evidence that is known already: `rfdag.Moments`, `rfdag.Oracle`.
+        With a ``test`` of your own a frame gives the names alone, whatever it holds, and None leaves them to ``names``.
     method
         How an order is found: by name, or an object with its options, such as ``rfdag.Soft(beam=32)``. "soft", the
         default, weighs edges by their evidence and searches with beams (`rfdag.Soft`). "rfd" is the paper's

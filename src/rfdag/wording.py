@@ -1,4 +1,4 @@
-"""Wording shared by messages: counts, lists of alternatives, the BIC, misspelt names."""
+"""Wording shared by messages: counts, times, lists of alternatives, the BIC, misspelt names."""
 
 from __future__ import annotations
 
@@ -59,6 +59,17 @@ def bic_explained(penalty: float, gamma: float = 0.0) -> str:
         return "This BIC charges ln n per edge, as the textbook BIC does."
     textbook = "penalty=1, gamma=0" if gamma else "penalty=1"
     return f"This BIC charges {price} per edge; the textbook BIC ({textbook}) charges ln n."
+
+
+def spoken(seconds: float) -> str:
+    """Return a time as people say it.
+
+    >>> spoken(0.3), spoken(44), spoken(600), spoken(9000)
+    ('1 s', '44 s', '10 min', '2.5 h')
+    """
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def nearest(name: object, names: Iterable[Hashable]) -> Hashable | None:

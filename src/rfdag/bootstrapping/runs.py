@@ -199,7 +199,7 @@ def bootstrap(
         result = replace(result, settings=asked, regressions=result._regressions)
         plan = _Plan(table.names, drawn, running.random_state or 0, settings, result.knowledge)
         todo = _Todo.of(plan, table, int(runs), out)
-        report = bar.stage("Learning from resampled rows")
+        report = bar.stage("Learning from resampled rows", done=len(todo.found) / runs)
         report(len(todo.found) / runs)
         for number, found in _found(plan, rows_of_runs, todo.numbers, n_jobs):
             todo.keep(number, found)

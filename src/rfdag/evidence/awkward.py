@@ -24,6 +24,9 @@ ROUNDED_COPY = 5e-5
 NAMED = 100
 """Columns, and groups of them, that a message names; an error holds all of them in ``groups``."""
 
+COMBINATIONS_NAMED = 3
+"""Linear combinations up to which a message tells each with its columns; of more, it tells the rank of the table."""
+
 PAIRS_NAMED = 3
 """Groups of near copies that a warning names."""
 
@@ -154,7 +157,13 @@ def awkward_error(groups: Sequence[Group], columns: int) -> AwkwardError:
     left = [name for group in groups for name in group.left]
     every = [name for group in groups for name in (*group.kept, *group.left)]
     keep, drop = keyword("awkward", "keep-one"), keyword("awkward", "drop")
-    if columns - len(set(left)) < 2:
+    if sum(group.kind == COMBINED for group in groups) > COMBINATIONS_NAMED:
+        rank = columns - len(set(left))
+        advice = (
+            f"The table has rank {rank} of {columns}, as after a reduction to principal components. Pass the data from "
+            f"before that, or {keep} to leave out {counted(columns - rank, 'column')} that others determine."
+        )
+    elif columns - len(set(left)) < 2:
         advice = (
             f"Without {as_columns(left, NAMED)} fewer than two columns are left, and an order needs two: add columns "
             "that vary on their own."
@@ -177,6 +186,12 @@ def sentences_about(groups: Sequence[Group]) -> str:
     sentences = []
     for kind in dict.fromkeys(group.kind for group in groups):
         of_kind = [group for group in groups if group.kind == kind]
+        if kind == COMBINED and len(of_kind) > COMBINATIONS_NAMED:
+            kept = dict.fromkeys(name for group in of_kind for name in group.kept)
+            left = [name for group in of_kind for name in group.left]
+            of = f"{as_columns(left)} are linear combinations of {as_columns(kept)}"
+            sentences.append(f"{INTRODUCTIONS[kind]}: {of}.")
+            continue
         shown = "; ".join(_described(group) for group in of_kind[:NAMED])
         more = f"; and {counted(len(of_kind) - NAMED, 'group')} more" if len(of_kind) > NAMED else ""
         sentences.append(f"{INTRODUCTIONS[kind]}: {shown}{more}.")

@@ -115,7 +115,7 @@ class DeviceMoments(Moments):
         """Return what local scores ask: correlations on the device, if they fit there."""
         if not DeviceCorrelations.fit(len(self.names)):
             return super().local()
-        return DeviceCorrelations(self.held, self.rows, self.price_factors)
+        return DeviceCorrelations(self.held, self.rows, self.directions, self.price_factors)
 
     def local_on_demand(self) -> LocalMoments:
         """Return the same; a matrix of all pairs is on the host only if it is asked for."""

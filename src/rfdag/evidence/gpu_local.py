@@ -33,11 +33,15 @@ class DeviceCorrelations:
         Matrix F on the device with FᵀF the correlation matrix.
     n_samples
         Number of rows behind it.
+    directions
+        How many directions these rows span; None for one less than there are rows.
     price_factors
         How many times the usual price an edge between two variables costs; once unless given.
     """
 
-    def __init__(self, factor: Any, n_samples: int, price_factors: Floats | None = None) -> None:
+    def __init__(
+        self, factor: Any, n_samples: int, directions: int | None = None, price_factors: Floats | None = None
+    ) -> None:
         products = factor.T @ factor
         # Products on a device are not symmetric to the last digit, and ties would be decided by that.
         self._correlation = products + products.T
@@ -45,6 +49,7 @@ class DeviceCorrelations:
         self._correlation /= 2
         cupy().fill_diagonal(self._correlation, 1.0)
         self.n_samples = n_samples
+        self.directions = n_samples - 1 if directions is None else directions
         self.price_factors = price_factors
         self.which: Integers = np.zeros(self.size, np.int64)
 

@@ -69,6 +69,10 @@ class LocalMoments(Protocol):
     def n_samples(self) -> int:
         """The number of all rows."""
 
+    @property
+    def directions(self) -> int:
+        """How many directions the rows span: one less than there are, fewer where some repeat others."""
+
     def rows(self, y: int) -> int:
         """Return n_y, the number of rows in which variable y is scored."""
 
@@ -114,6 +118,8 @@ class SharedMoments:
         Correlation matrix of the variables; it is not copied.
     n_samples
         Number of rows behind it.
+    directions
+        How many directions these rows span; None for one less than there are rows.
     price_factors
         How many times the usual price an edge between two variables costs; once unless given.
 
@@ -127,10 +133,13 @@ class SharedMoments:
            [0.2, 1. ]])
     """
 
-    def __init__(self, correlation: Floats, n_samples: int, price_factors: Floats | None = None) -> None:
+    def __init__(
+        self, correlation: Floats, n_samples: int, directions: int | None = None, price_factors: Floats | None = None
+    ) -> None:
         self.matrices: Floats = np.ascontiguousarray(correlation)[None]
         self.which: Integers = np.zeros(len(correlation), np.int64)
         self.n_samples = n_samples
+        self.directions = n_samples - 1 if directions is None else directions
         self.price_factors = price_factors
 
     @property
@@ -169,6 +178,8 @@ class FactoredMoments:
         Matrix F with FᵀF the correlation matrix, such as standardised rows.
     n_samples
         Number of rows behind it.
+    directions
+        How many directions these rows span; None for one less than there are rows.
     price_factors
         How many times the usual price an edge between two variables costs; once unless given.
 
@@ -180,10 +191,13 @@ class FactoredMoments:
            [0.6, 1. ]])
     """
 
-    def __init__(self, factor: Floats, n_samples: int, price_factors: Floats | None = None) -> None:
+    def __init__(
+        self, factor: Floats, n_samples: int, directions: int | None = None, price_factors: Floats | None = None
+    ) -> None:
         # Columns are gathered again and again.
         self._columns = np.ascontiguousarray(factor.T)
         self.n_samples = n_samples
+        self.directions = n_samples - 1 if directions is None else directions
         self.price_factors = price_factors
 
     @property

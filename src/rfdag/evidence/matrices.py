@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import LinAlgError, cholesky, qr
+from scipy.linalg import LinAlgError, cholesky, eigvalsh, qr
 
 from rfdag.errors import DataError, MatrixError, as_columns, keyword
 from rfdag.evidence.awkward import awkward_error, dependent_among
@@ -22,6 +22,9 @@ SQUARED = 1e4
 
 HOPELESS = 1e13
 """Condition of the factor above which columns count as linearly dependent."""
+
+ROUNDING_OF_SQUARES = 1e-15
+"""Share of the largest squared singular value that rounding leaves of one that is zero, for each of them."""
 
 SINGULAR = 1e8
 """The same for a matrix given ready-made: forming it has squared the condition of the data."""
@@ -45,6 +48,23 @@ def condition_of(triangle: Floats) -> float:
     """Return the condition number of an upper triangle in the 1-norm; infinite if it is singular."""
     reciprocal = reciprocal_condition(triangle)
     return math.inf if reciprocal == 0 else 1 / reciprocal
+
+
+def directions_of(factor: Floats, rows: int) -> int:
+    """Return how many directions the rows behind a factor span: n − 1, but fewer where some rows repeat others.
+
+    Rows that span as many directions as there are columns count as n − 1, too.
+
+    >>> once = np.random.default_rng(0).normal(size=(4, 9))
+    >>> [directions_of(rows - rows.mean(axis=0), len(rows)) for rows in (once, np.repeat(once, 3, axis=0))]
+    [3, 3]
+    """
+    columns = factor.shape[1]
+    if rows > columns and condition_of(triangle_of(factor)) < HOPELESS:
+        return rows - 1
+    squares = eigvalsh(factor @ factor.T if len(factor) < columns else factor.T @ factor)
+    rank = int((squares > ROUNDING_OF_SQUARES * len(squares) * squares[-1]).sum())
+    return rows - 1 if rank >= min(rows - 1, columns) else rank
 
 
 def dependence(triangle: Floats, names: Sequence[Hashable]) -> DataError:

@@ -33,6 +33,7 @@ from rfdag.evidence.matrices import (
     column_norms,
     condition_of,
     dependence,
+    directions_of,
     extremes_of,
     factor_of,
     roots_of_diagonal,
@@ -261,6 +262,11 @@ class Moments(Arrangeable, Comparable, Evidence):
         assert self.n_samples is not None
         return self.n_samples
 
+    @cached_property
+    def directions(self) -> int:
+        """How many directions the rows span."""
+        return directions_of(self.factor, self.rows)
+
     @property
     def correlation(self) -> Floats:
         """The correlation matrix."""
@@ -390,11 +396,11 @@ class Moments(Arrangeable, Comparable, Evidence):
     def local(self) -> GroupedMoments:
         """Return what local scores ask: the same correlation matrix and the same rows for every variable."""
         assert self.n_samples is not None
-        return SharedMoments(self.correlation, self.n_samples, self.price_factors)
+        return SharedMoments(self.correlation, self.n_samples, self.directions, self.price_factors)
 
     def local_on_demand(self) -> LocalMoments:
         """Return the same without a matrix of all pairs: correlations are formed when they are asked for."""
-        return FactoredMoments(self.factor, self.rows, self.price_factors)
+        return FactoredMoments(self.factor, self.rows, self.directions, self.price_factors)
 
     def independence(self, alpha: float) -> Independence:
         """Return tests of partial correlations: Fisher's at level ``alpha``, or against the tolerance if exact."""

@@ -41,7 +41,8 @@ def warnings_of(moments: Moments, *, scored: bool) -> tuple[str, ...]:
         return (*about_exact_input(moments.condition(), moments.tolerance), *beyond)
     if moments.worth is not None:
         # An estimate has a condition of its own; scores are those of the sample all the same.
-        enough = scored and rows > len(moments.names)
+        # Of rows that do not span all columns none of this is meant: their columns are dependent in any case.
+        enough = scored and moments.directions >= len(moments.names)
         condition = condition_of(triangle_of(moments.factor)) if enough else 1.0
         return (*moments.remarks, *about_scores(condition, rows), *beyond)
     condition = moments.condition()

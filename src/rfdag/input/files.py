@@ -93,6 +93,10 @@ IN_PIECES = (
 """What to do with a file that is too large to be read as a whole."""
 
 
+FEWER = "Here all rows are needed in memory: read fewer columns or rows."
+"""What to do with rows that do not fit where all of them are needed."""
+
+
 def require_memory(what: object, needed: float, advice: str = IN_PIECES) -> None:
     """Raise unless so many bytes of memory are free for what is to be read."""
     free = available_memory()

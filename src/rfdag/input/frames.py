@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rfdag.errors import DataError, GraphError, as_column, keyword, listed
 from rfdag.input.categories import sorting_key
 from rfdag.input.checks import check_duplicates
+from rfdag.input.files import FEWER, require_memory
 from rfdag.input.table import Stream, Table
 from rfdag.input.words import DATES, FEW_WORDS, MIXED, TEXT, Coded, Words, are_dates
 from rfdag.values import shown
@@ -35,6 +36,37 @@ def is_frame(source: Any) -> bool:
         # Both allow a name twice, at which narwhals would stop here.
         return True
     return isinstance(nw.from_native(source, pass_through=True), nw.DataFrame | nw.LazyFrame)
+
+
+def makes_frame(source: Any) -> bool:
+    """Return whether a source is no data frame but makes one by its method ``to_df``, as an AnnData does.
+
+    >>> makes_frame([[1.0, 2.0]])
+    False
+    """
+    return callable(getattr(type(source), "to_df", None)) and not is_frame(source)
+
+
+def framed(source: Any) -> Any:
+    """Return the data frame that an AnnData or its like makes: rows by observation, columns by variable.
+
+    Any other source is returned as it is.
+    """
+    if not makes_frame(source):
+        return source
+    kind, shape = type(source).__name__, tuple(getattr(source, "shape", ()))
+    if len(shape) == 2:
+        # What is sparse there is dense in the frame, and once more in the table.
+        require_memory(f"A {kind} of {shape[0]} × {shape[1]} numbers", 2.0 * 8 * shape[0] * shape[1], FEWER)
+    try:
+        frame = source.to_df()
+    except ValueError as problem:
+        raise DataError(
+            f"The {kind} makes no data frame: {problem}. Pass a frame or an array of its numbers."
+        ) from None
+    if not is_frame(frame):
+        raise DataError(f"The {kind} makes a {type(frame).__name__} by .to_df(); a data frame is needed. Pass one.")
+    return frame
 
 
 def from_frame(source: Any) -> Table:
@@ -212,14 +244,11 @@ def from_array(source: Any) -> Table:
         if np.ma.isMaskedArray(source):
             values = np.ma.filled(source.astype(np.float64), np.nan)
     except ValueError:
+        if not isinstance(source, list | tuple):
+            raise _no_table(source) from None
         raise DataError("The rows have different lengths; a table has the same columns in every row.") from None
     if values.ndim == 0 and not isinstance(source, np.ndarray | np.generic):
-        found = "None" if source is None else f"an object of type {type(source).__name__}"
-        if isinstance(source, dict):
-            found = f"a dict with the keys {listed(source)}; pandas.DataFrame makes a frame of it"
-        raise DataError(
-            f"Found {found}. Data are a two-dimensional array or list, a data frame, or the path of a file."
-        )
+        raise _no_table(source)
     if values.ndim != 2:
         hint = " Reshape your data: X.reshape(-1, 1) makes a column." if values.ndim == 1 else ""
         raise DataError(
@@ -232,6 +261,14 @@ def from_array(source: Any) -> Table:
     if values.dtype.kind not in "biuf":
         return _of_objects(values, names)
     return Table(values, names)
+
+
+def _no_table(source: Any) -> DataError:
+    """Return the error for what is no table."""
+    found = "None" if source is None else f"an object of type {type(source).__name__}"
+    if isinstance(source, dict):
+        found = f"a dict with the keys {listed(source)}; pandas.DataFrame makes a frame of it"
+    return DataError(f"Found {found}. Data are a two-dimensional array or list, a data frame, or the path of a file.")
 
 
 def _of_objects(cells: NDArray[Any], names: tuple[int, ...]) -> Table:

@@ -8,15 +8,12 @@ from functools import partial
 import numpy as np
 
 from rfdag.input.coding import WORDS, Growing, Reading
-from rfdag.input.files import require_memory
+from rfdag.input.files import FEWER, require_memory
 from rfdag.input.origins import Origins
 from rfdag.input.pieces import Pieces
 from rfdag.input.table import Floats, Stream, Table
 from rfdag.input.weights import checked_weights
 from rfdag.input.words import TEXT, Words
-
-FEWER = "Here all rows are needed in memory: read fewer columns or rows."
-"""What to do if a table does not fit."""
 
 
 def gathered(stream: Table | Stream, advice: str = FEWER) -> Table:

@@ -19,7 +19,7 @@ from rfdag.input.description import Description
 from rfdag.input.excel import ENDINGS as EXCEL
 from rfdag.input.excel import read_excel
 from rfdag.input.files import reading
-from rfdag.input.frames import from_array, from_frame, is_frame
+from rfdag.input.frames import framed, from_array, from_frame, is_frame, makes_frame
 from rfdag.input.gathering import gathered
 from rfdag.input.packing import kind_of
 from rfdag.input.pieces import File, Piece, Pieces
@@ -129,15 +129,15 @@ class Arrays:
 
 
 class Frames:
-    """Data frames: pandas, polars, Arrow's record batches, and others that narwhals knows."""
+    """Data frames: pandas, polars, Arrow's record batches, others that narwhals knows, and what makes one (AnnData)."""
 
     def reads(self, source: Any) -> bool:
-        """Return whether the source is a data frame."""
-        return is_frame(source)
+        """Return whether the source is a data frame, or makes one."""
+        return is_frame(source) or makes_frame(source)
 
     def open(self, source: Any, form: Description, threads: int) -> Table:
         """Return its numbers and names."""
-        return from_frame(source)
+        return from_frame(framed(source))
 
 
 class Tables:

@@ -11,6 +11,7 @@ import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -55,7 +56,7 @@ def found_in_clusters(method: Soft, moments: Moments, run: Run) -> Found:
     close = nearest(partial(correlations_of, local), p, tuning.NEAREST, report, run.threads)
     clusters = find_clusters(close, tuning.CORE_OF_CLUSTER, tuning.HALO_OF_CLUSTER)
     run.clock.lap("clusters")
-    learnt = _learn_all(method, moments.moments, clusters, run)
+    learnt, interrupted = _learn_all(method, moments.moments, clusters, run)
     order, dag = _joined(learnt, p)
     if run.constraints is not None:
         order = run.constraints.arrange(order)
@@ -71,8 +72,9 @@ def found_in_clusters(method: Soft, moments: Moments, run: Run) -> Found:
         renewing=False,
         threads=run.threads,
     )
-    interrupted = False
     try:
+        if interrupted:
+            raise KeyboardInterrupt
         scored = reconsidered(scored, run.deadline.require, run.threads) or scored
         descend(scored, run.generator(), run.deadline, run.bar.stage("Joining clusters"))
     except OutOfTime:
@@ -87,7 +89,11 @@ def found_in_clusters(method: Soft, moments: Moments, run: Run) -> Found:
         scored,
         attempts=tuple(attempt for each in learnt for attempt in each.attempts),
         operations=sum(each.operations for each in learnt) + scored.operations,
-        warnings=(*_remarks(moments, clusters, run), *((INTERRUPTED,) if interrupted else ())),
+        warnings=(
+            *_remarks(moments, clusters, run),
+            *((INTERRUPTED,) if interrupted else ()),
+            *_left(len(clusters) - len(learnt), len(clusters)),
+        ),
         interrupted=interrupted,
         estimator=_used(method, moments, clusters, run),
     )
@@ -106,6 +112,13 @@ def _remarks(moments: Moments, clusters: list[Cluster], run: Run) -> tuple[str, 
     )
 
 
+def _left(count: int, clusters: int) -> tuple[str, ...]:
+    """Return what the user should know of clusters that were not learnt."""
+    if not count:
+        return ()
+    return (Message(f"Clusters that were not learnt, and in which edges are missing: {count} of {clusters}."),)
+
+
 def _used(method: Soft, moments: Moments, clusters: list[Cluster], run: Run) -> UsedEstimator:
     """Return which estimator the search of most clusters started from, and why."""
     rows, size = moments.rows, int(np.median([len(cluster.variables) for cluster in clusters]))
@@ -119,8 +132,11 @@ def _in_words(clusters: list[Cluster]) -> str:
     return f"{counted(len(clusters), 'cluster')} of up to {largest} columns"
 
 
-def _learn_all(method: Soft, moments: Moments, clusters: list[Cluster], run: Run) -> list[Learnt]:
-    """Search the clusters, side by side: on the workers of a Dask cluster, or on as many threads as there are."""
+def _learn_all(method: Soft, moments: Moments, clusters: list[Cluster], run: Run) -> tuple[list[Learnt], bool]:
+    """Search the clusters, side by side: on the workers of a Dask cluster, or on as many threads as there are.
+
+    The second value is whether the user interrupted that. What was learnt until then is returned, unless it is nothing.
+    """
     rows, columns = moments.rows, len(moments.names)
     gamma = method.starting_gamma(rows, columns, run.estimation) * math.log(columns)
 
@@ -131,14 +147,23 @@ def _learn_all(method: Soft, moments: Moments, clusters: list[Cluster], run: Run
     search = learnt_on_workers if on_cluster() else _learnt_on_threads
     report = run.stage("Learning clusters")
     learnt: dict[int, Learnt] = {}
-    for number, found in search([partial(task, cluster) for cluster in clusters], run):
-        learnt[number] = found
-        report(len(learnt) / len(clusters))
-    return [learnt[number] for number in range(len(clusters))]
+    interrupted = False
+    try:
+        for number, found in search([partial(task, cluster) for cluster in clusters], run):
+            learnt[number] = found
+            report(len(learnt) / len(clusters))
+    except KeyboardInterrupt:
+        if not learnt:
+            raise
+        interrupted = True
+    return [learnt[number] for number in sorted(learnt)], interrupted
 
 
 def _learnt_on_threads(tasks: Sequence[Callable[[], ClusterTask]], run: Run) -> Iterator[tuple[int, Learnt]]:
-    """Search clusters on threads of this process; yield each one's number and what it gave."""
+    """Search clusters on threads of this process; yield each one's number and what it gave.
+
+    Where the user interrupts that, clusters that are being searched yield the best found until then, if there is one.
+    """
 
     def learn(task: Callable[[], ClusterTask]) -> Learnt:
         return task().learn(alone)
@@ -149,7 +174,7 @@ def _learnt_on_threads(tasks: Sequence[Callable[[], ClusterTask]], run: Run) -> 
         run,
         threads=1,
         limit=run.limit.unless(stop.is_set),
-        deadline=run.limit,
+        deadline=run.limit.unless(stop.is_set),
         estimating=1.0,
         bar=Progress(False),
         clock=Clock(),
@@ -160,10 +185,15 @@ def _learnt_on_threads(tasks: Sequence[Callable[[], ClusterTask]], run: Run) -> 
         try:
             for finished in as_completed(waiting):
                 yield waiting[finished], finished.result()
-        except BaseException:
+        except BaseException as ended:
             # Leaving the pool waits for its workers; let them end soon.
             stop.set()
-            pool.shutdown(wait=False, cancel_futures=True)
+            by_user = isinstance(ended, KeyboardInterrupt)
+            pool.shutdown(wait=by_user, cancel_futures=True)
+            for each, number in waiting.items() if by_user else ():
+                if not each.cancelled():
+                    with suppress(OutOfTime):
+                        yield number, each.result()
             raise
 
 

@@ -36,6 +36,7 @@ from rfdag.precision.nodewise import Nodewise
 from rfdag.runtime.deadline import OutOfTime
 from rfdag.runtime.device import require_device, require_memory
 from rfdag.runtime.memory import TRIFLE, available_memory, beam_fits, bytes_of_beam, require_beam
+from rfdag.wording import spoken
 
 logger = logging.getLogger("rfdag")
 
@@ -100,7 +101,7 @@ class Preflight:
             return settings.estimation.blocks
         if settings.running.device != "cpu" or fits(columns, settings.method):
             return False
-        return rows is None or not self._in_clusters(rows, columns) or not clusters_fit(rows, columns)
+        return rows is None or not self._in_clusters(rows, columns) or not clusters_fit(rows, columns, self._threads)
 
     def _in_clusters(self, rows: int, columns: int) -> bool:
         settings = self._settings
@@ -112,7 +113,7 @@ class Preflight:
         settings.method.require_rows(rows, columns, settings.estimation)
         on_device = settings.running.device != "cpu"
         if self._in_clusters(rows, columns):
-            require_clusters(rows, columns)
+            require_clusters(rows, columns, self._threads)
             if on_device:
                 require_memory(columns, 0, lambda p, _: bytes_of_moments(rows, p))
             self._announce(rows, columns)
@@ -245,7 +246,7 @@ def estimate(rows: int, columns: int, settings: Settings, threads: int = 1) -> E
 
 def _estimate_of_clusters(rows: int, columns: int, settings: Settings, threads: int) -> Estimate:
     """Return what a run is expected to take that begins in clusters."""
-    taken = bytes_of_clusters(rows, columns)
+    taken = bytes_of_clusters(rows, columns, threads)
     parts = [
         Part("moments", 3 * 8.0 * min(rows, columns) * columns, seconds_of_moments(rows, columns, threads)),
         Part("clusters", taken, seconds_of_clusters(rows, columns, threads)),
@@ -254,23 +255,27 @@ def _estimate_of_clusters(rows: int, columns: int, settings: Settings, threads: 
     return Estimate(_within(parts, settings))
 
 
-def bytes_of_clusters(rows: int, columns: int) -> float:
-    """Return the memory of a run that begins in clusters: three factors of the rows, lists and their correlations."""
+def bytes_of_clusters(rows: int, columns: int, threads: int) -> float:
+    """Return the memory of a run that begins in clusters: three factors of the rows, lists and their correlations.
+
+    Besides, each thread that searches clusters takes room of its own, which the process keeps.
+    """
     few = columns >= tuning.LEAST_P_FOR_FEWEST_CANDIDATES
     numbers = costs.NUMBERS_PER_NARROWEST_COLUMN if few else costs.NUMBERS_PER_NARROW_COLUMN
-    return 8.0 * columns * (3 * min(rows, columns) + numbers)
+    searching = max(1, min(threads, columns // tuning.CORE_OF_CLUSTER))
+    return 8.0 * columns * (3 * min(rows, columns) + numbers) + costs.BYTES_PER_CLUSTER_SEARCHED * searching
 
 
-def clusters_fit(rows: int, columns: int) -> bool:
+def clusters_fit(rows: int, columns: int, threads: int) -> bool:
     """Return whether data of this size can be learnt from clusters on within the memory that is free."""
-    needed = bytes_of_clusters(rows, columns)
+    needed = bytes_of_clusters(rows, columns, threads)
     return needed <= TRIFLE or needed <= available_memory()
 
 
-def require_clusters(rows: int, columns: int) -> None:
+def require_clusters(rows: int, columns: int, threads: int) -> None:
     """Raise unless data of this size can be learnt from clusters on."""
-    if not clusters_fit(rows, columns):
-        free, needed = available_memory(), bytes_of_clusters(rows, columns)
+    if not clusters_fit(rows, columns, threads):
+        free, needed = available_memory(), bytes_of_clusters(rows, columns, threads)
         raise OptionError(
             f"{columns} columns need about {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are free: enough "
             f"for about {int(columns * free / needed)} columns. Pass fewer columns, or {keyword('blocks', True)} for "
@@ -346,14 +351,3 @@ def _states(columns: int, method: Method) -> tuple[int, int]:
         states += (side_by_side - 1) * wider
         most = max(most, (side_by_side - 1) * wider)
     return states, most
-
-
-def spoken(seconds: float) -> str:
-    """Return a time as people say it.
-
-    >>> spoken(0.3), spoken(44), spoken(600), spoken(9000)
-    ('1 s', '44 s', '10 min', '2.5 h')
-    """
-    if seconds < 90:
-        return f"{max(seconds, 1):.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -9,11 +9,11 @@ from typing import Any
 
 from rfdag.errors import TimeLimitError, keyword
 from rfdag.methods.pace import ELIMINATING, ESTIMATING, READING, crowding, seconds_of_finishing, until_order
-from rfdag.methods.preflight import spoken
 from rfdag.methods.settings import Settings
 from rfdag.orders import costs
 from rfdag.runtime.deadline import Deadline, OutOfTime, now
-from rfdag.runtime.progress import Progress
+from rfdag.runtime.progress import LEAST_SHARE_TO_GO_BY, Progress
+from rfdag.wording import spoken
 
 
 class Schedule:
@@ -62,11 +62,11 @@ class Schedule:
         elapsed, stages = now() - self._begun, self._expected()
         label, share, so_far = self._bar.label, self._bar.share, self._bar.seconds
         # The stage under way: as its share tells, where that is more than a beginning.
-        needed = elapsed - so_far + so_far / (share if share > costs.LEAST_SHARE_TO_GO_BY else 0.5)
+        needed = elapsed - so_far + so_far / (share if share > LEAST_SHARE_TO_GO_BY else 0.5)
         if label in stages:
             names = list(stages)
             at = names.index(label)
-            if label != ELIMINATING or share <= costs.LEAST_SHARE_TO_GO_BY:
+            if label != ELIMINATING or share <= LEAST_SHARE_TO_GO_BY:
                 # How dense the graph is shows in the search alone.
                 stages[ELIMINATING] *= costs.TIMES_LONGER_IF_DENSE
             before, after = (sum(stages[name] for name in part) for part in (names[:at], names[at + 1 :]))

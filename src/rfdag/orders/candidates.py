@@ -9,6 +9,7 @@ another order needs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -21,6 +22,7 @@ from scipy.sparse import coo_array, csr_array
 from rfdag.evidence.local import Lists
 from rfdag.orders import tuning
 from rfdag.runtime.device import array_module, on_host
+from rfdag.runtime.progress import Shares
 from rfdag.runtime.threads import require_wanted, share
 
 Floats = NDArray[np.float64]
@@ -170,6 +172,7 @@ def nearest(
     count = min(count, p - 1)
     found = Nearest(np.empty((p, count), np.int64), np.empty((p, count)))
     step = max(1, ENTRIES_AT_ONCE // p)
+    shares = Shares(math.ceil(p / step), report)
 
     def rank(worker: int, workers: int) -> None:
         for first in range(worker * step, p, workers * step):
@@ -182,7 +185,7 @@ def nearest(
             chosen = xp.argpartition(sizes, p - count, axis=1)[:, p - count :]
             found.variables[rows] = on_host(chosen)
             found.strengths[rows] = on_host(xp.take_along_axis(sizes, chosen, axis=1))
-            report(float((rows[-1] + 1) / p))
+            shares.reach(first // step, 1.0)
 
     share(rank, threads)
     return found

@@ -23,14 +23,16 @@ Integers = NDArray[np.int64]
 def most_parents(moments: LocalMoments, constraints: Constraints | None = None) -> Integers:
     """Return for each variable the most parents it may have: half its rows, or as many as are required.
 
-    A fit with nearly as many parents as rows explains everything and means nothing.
+    A fit with nearly as many parents as rows explains everything and means nothing. Rows that repeat others count once.
 
     >>> from rfdag.evidence.local import SharedMoments
     >>> int(most_parents(SharedMoments(np.eye(30), n_samples=20))[0])
     9
+    >>> int(most_parents(SharedMoments(np.eye(30), n_samples=20, directions=9))[0])
+    4
     """
     p = moments.size
-    halves = np.array([(moments.rows(y) - 1) // 2 for y in range(p)], np.int64)
+    halves = np.array([min(moments.rows(y) - 1, moments.directions) // 2 for y in range(p)], np.int64)
     enough = np.maximum(1, np.minimum(p - 1, halves))
     return enough if constraints is None else np.maximum(enough, int(constraints.required.sum(axis=0).max()))
 
@@ -53,7 +55,9 @@ def warning_about_cap(scored: ScoredOrder, names: Sequence[Hashable], *, exhaust
     if not capped.any():
         return None
     most = counted(int(scored.most_parents.min()), "parent")
-    limit = f"With {scored.n_samples} rows, a variable may have at most {most} (half the rows)"
+    directions = scored.moments.directions
+    half = "half the rows" if directions == scored.n_samples - 1 else f"half of the {directions} directions they span"
+    limit = f"With {scored.n_samples} rows, a variable may have at most {most} ({half})"
     reached = np.flatnonzero(capped & (np.diff(csc_array(scored.graph).indptr) >= scored.most_parents))
     if len(reached):
         columns = as_columns(names[at] for at in reached.tolist())

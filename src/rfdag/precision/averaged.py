@@ -44,6 +44,7 @@ class Averaged(Estimator):
         partial = averaged_partial_correlations(
             moments.correlation,
             moments.rows,
+            directions=moments.directions,
             penalty=request.penalty,
             gamma=request.gamma,
             threads=request.threads,
@@ -64,6 +65,7 @@ def averaged_partial_correlations(
     correlation: Floats,
     n_samples: int,
     *,
+    directions: int | None = None,
     penalty: float = 2.0,
     gamma: float = 0.0,
     threads: int = 1,
@@ -82,6 +84,8 @@ def averaged_partial_correlations(
     ----------
     correlation, n_samples
         Correlations of all variables, and the rows behind them.
+    directions
+        How many directions these rows span; None for one less than there are rows.
     penalty, gamma
         λ and γ of the BIC: an edge costs λ ln n + 2 γ ln p.
     threads
@@ -99,7 +103,9 @@ def averaged_partial_correlations(
     deadline = deadline or Deadline()
     stop = threading.Event()
     patient = deadline.unless(lambda: stop.is_set() or deadline.cancelled())
-    models = _Models(correlation, SharedMoments(correlation, n_samples), penalty, gamma, constraints, patient)
+    models = _Models(
+        correlation, SharedMoments(correlation, n_samples, directions), penalty, gamma, constraints, patient
+    )
     shares = Shares(tuning.AVERAGED_MODELS, report)
     report(0.0)
     # Threads of our own share the models.
