@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import Group, OptionError, keyword
+from rfdag.evidence.arrangement import products_of
 from rfdag.evidence.awkward import CONSTANT, COPIES, COPY, awkward_error
 from rfdag.evidence.expansion import Expansion, Part, Powers, category
 from rfdag.evidence.gaps import (
@@ -98,7 +99,7 @@ def mixed_moments(
     else:
         mean = columns.mean(axis=0)
         centred = columns - mean
-        found = Bridged(mean, centred.T @ centred / len(columns), len(columns), ())
+        found = Bridged(mean, products_of(centred) / len(columns), len(columns), ())
     counts = None
     if not numbers and not gaps.any():
         codes = np.array([expansion.level_of(at, values[:, at]) for at in range(len(table.names))], np.uint8)
