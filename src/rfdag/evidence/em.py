@@ -21,7 +21,7 @@ from rfdag.runtime.threads import one_blas_thread
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-MOST_STEPS = 1000
+MOST_STEPS = 200
 """Steps after which the estimate is taken as it is, and a remark says so."""
 
 SETTLED = 1e-10
@@ -107,7 +107,7 @@ def em_moments(
     gappy = _Gappy(values[:, places], weights, check)
     mean, covariance = np.zeros(values.shape[1]), np.eye(values.shape[1])
     found: list[float] = []
-    first, settled, memory = 1.0, False, _Memory(None)
+    first, settled, memory = 1.0, False, _Memory(None, 1)
     with one_blas_thread():
         here = gappy.step(mean, covariance)
         assert here is not None
@@ -120,7 +120,8 @@ def em_moments(
                 break
             trial = gappy.step(*memory.ahead(here), if_definite=True)
             if trial is None or not trial.log_likelihood >= here.log_likelihood - ROUNDED * abs(here.log_likelihood):
-                memory = _Memory(here)
+                # Where steps tell little of those to come, more of them are awaited.
+                memory = _Memory(here, min(2 * memory.awaited, REMEMBERED))
                 trial = gappy.step(*here.following)
                 assert trial is not None
             here = trial
@@ -240,8 +241,10 @@ class _Memory:
     whose step is the smallest is where the next one begins.
     """
 
-    def __init__(self, last: _Step | None) -> None:
+    def __init__(self, last: _Step | None, awaited: int) -> None:
         self._last = last
+        self.awaited = awaited
+        """Differences of steps without which nothing is extrapolated."""
         self._residuals: list[Floats] = []
         self._estimates: list[tuple[Floats, Floats]] = []
 
@@ -250,9 +253,14 @@ class _Memory:
         last, self._last = self._last, step
         if last is None:
             return step.following
+        if len(self._residuals) >= self.awaited:
+            # The last estimate was extrapolated, and not worse than the one before.
+            self.awaited = 1
         self._residuals.append(step.residual - last.residual)
         self._estimates.append((step.following[0] - last.following[0], step.following[1] - last.following[1]))
         del self._residuals[:-REMEMBERED], self._estimates[:-REMEMBERED]
+        if len(self._residuals) < self.awaited:
+            return step.following
         shares = np.linalg.lstsq(np.array(self._residuals).T, step.residual, rcond=SAME)[0]
         mean, covariance = step.following
         for share, (of_mean, of_covariance) in zip(shares.tolist(), self._estimates, strict=True):

@@ -235,8 +235,8 @@ class Moments(Arrangeable, Comparable, Evidence):
         roots = roots_of_diagonal(matrix, labels, "precision")
         scaled = matrix / roots / roots[:, None]
         # L Lᵀ = precision gives L⁻ᵀ L⁻¹ = covariance, so F = L⁻¹ with its columns normalised.
-        lower = factor_of(scaled, labels, "precision").T
-        inverse = solve_triangular(lower, np.eye(len(matrix)), lower=True)
+        triangle, places = triangle_in_some_order(factor_of(scaled, labels, "precision"))
+        inverse = solve_triangular(triangle.T, np.eye(len(matrix)), lower=True)[:, np.argsort(places)]
         norms = column_norms(inverse)
         partial = -scaled
         np.fill_diagonal(partial, 1.0)
