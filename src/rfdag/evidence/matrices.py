@@ -45,10 +45,10 @@ def triangle_in_some_order(factor: Floats) -> tuple[Floats, NDArray[np.int64]]:
     (array([[1., 2.],
            [0., 3.]]), array([1, 0]))
     """
-    heights = len(factor) - np.argmax(factor[::-1] != 0, axis=0)
-    places = np.argsort(heights, kind="stable")
-    arranged = factor[:, places]
-    return (triangle_of(arranged), places) if len(factor) <= factor.shape[1] else (triangle_of(factor), np.arange(factor.shape[1]))
+    if len(factor) > factor.shape[1]:
+        return triangle_of(factor), np.arange(factor.shape[1])
+    places = np.argsort(len(factor) - np.argmax(factor[::-1] != 0, axis=0), kind="stable")
+    return triangle_of(factor[:, places]), places
 
 
 def column_norms(matrix: Floats) -> Floats:

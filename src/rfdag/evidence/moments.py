@@ -308,7 +308,8 @@ class Moments(Arrangeable, Comparable, Evidence):
         if not condition < HOPELESS:
             if self.given is not None and variables is None:
                 return self.given.partial_correlations()
-            raise dependence(triangle_of(factor), self.names if variables is None else [self.names[at] for at in variables])
+            named = self.names if variables is None else [self.names[at] for at in variables]
+            raise dependence(triangle_of(factor), named)
         # Rows of R⁻¹ span the same angles as the regression residuals: normalised, they give K at once.
         rows, _ = lapack.dtrtri(triangle)
         rows /= column_norms(rows.T)[:, None]

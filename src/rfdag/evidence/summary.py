@@ -33,7 +33,8 @@ SQUARES_FROM, SQUARES_TO = 1e-100, 1e100
 class Summary:
     """Count, means and spread of some rows, from which moments are made.
 
-    The spread is a factor F, a triangle with its columns in some arrangement or with fewer rows than that, with FᵀF the centred sum of squares and products.
+    The spread is a factor F, a triangle with its columns in some arrangement or with fewer rows than that, with FᵀF the
+    centred sum of squares and products.
     Two summaries are joined by a QR decomposition of both factors and the difference of the means, so that nothing is
     ever squared, and large means cancel nothing.
 
