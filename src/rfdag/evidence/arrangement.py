@@ -69,7 +69,7 @@ def given_back(arranged: Floats, places: NDArray[np.int64]) -> Floats:
 def products_of(factor: Floats) -> Floats:
     """Return FᵀF, the same to the last digit however the columns of F were given."""
     places = by_content(factor)
-    arranged = factor[:, places]
+    arranged = np.ascontiguousarray(factor[:, places])
     return given_back(arranged.T @ arranged, places)
 
 
@@ -82,7 +82,8 @@ def by_sums(sums: Floats) -> NDArray[np.int64]:
     order = np.argsort(sums, kind="stable")
     ascending = sums[order]
     group = np.cumsum(np.diff(ascending, prepend=ascending[:1]) > SAME)
-    return order[np.lexsort((order, group))]
+    found: NDArray[np.int64] = order[np.lexsort((order, group))]
+    return found
 
 
 class Arrangeable:

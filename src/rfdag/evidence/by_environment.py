@@ -59,7 +59,7 @@ def environment_moments(values: NDArray[np.floating], codes: Integers, plain: Mo
     centre, scale = plain.means, _deviations(plain)
     blocks, means = [], []
     for e in range(len(design.labels)):
-        block = (values[codes == e] - centre) / scale
+        block = np.ascontiguousarray((values[codes == e] - centre) / scale)
         means.append(block.mean(axis=0) if len(block) else np.zeros(len(centre)))
         blocks.append(block - means[-1])
     rows = np.array([len(block) for block in blocks], np.int64)

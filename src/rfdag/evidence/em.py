@@ -104,11 +104,11 @@ def em_moments(
     (True, True)
     """
     places = by_content(values)
-    gappy = _Gappy(values[:, places], weights, check)
     mean, covariance = np.zeros(values.shape[1]), np.eye(values.shape[1])
     found: list[float] = []
     first, settled, memory = 1.0, False, _Memory(None, 1)
     with one_blas_thread():
+        gappy = _Gappy(np.ascontiguousarray(values[:, places]), weights, check)
         here = gappy.step(mean, covariance)
         assert here is not None
         for _ in range(MOST_STEPS):

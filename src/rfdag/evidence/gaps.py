@@ -102,7 +102,8 @@ def bridged(
 def pairwise_moments(columns: Floats, known: NDArray[np.bool_], weights: Floats | None = None) -> tuple[Floats, Floats]:
     """Return means of the columns, and covariances of each pair about the means of the rows that have both."""
     places = by_content(columns)
-    columns, known = columns[:, places], known[:, places]
+    columns = np.ascontiguousarray(columns[:, places])
+    known = np.ascontiguousarray(known[:, places])
     there = known.astype(np.float64)
     filled = np.where(known, columns, 0.0)
     means = filled.sum(axis=0) / np.maximum(there.sum(axis=0), 1.0)

@@ -85,14 +85,14 @@ def mixed_moments(
             f"columns. Pass {keyword('correlation', 'normal-scores')}, or leave it out."
         )
     table = repeated(table)
-    values = np.array(table.values, np.float64)
+    values = np.array(table.values, np.float64, order="C")
     numbers = [at for at in range(len(table.names)) if at not in table.levels]
     gaps = np.isnan(values)
     looked_at = _profile(table, values, numbers, bool(gaps.any()), correlation, basis)
     if correlation == "normal-scores" and numbers:
         values[:, numbers] = scores_of_known(values[:, numbers])
     expansion = _expansion(table, values, numbers, highest if basis == "auto" else basis)
-    columns = expansion.columns(values)
+    columns = np.ascontiguousarray(expansion.columns(values))
     missing_of = gaps.sum(axis=0).tolist()
     if gaps.any():
         found = bridged(columns, expansion.owners, _way(missing), report=report)

@@ -142,7 +142,9 @@ class Moments(Arrangeable, Comparable, Evidence):
         origins, units = origins_and_units(lowest, highest)
         step = rows_at_once(n, p)
         pieces = [slice(start, start + step) for start in range(0, n, step)]
-        means = sum((shifted(values[piece], origins) / units).sum(axis=0) for piece in pieces) / n
+        # Sums are rounded otherwise where rows do not lie one after the other.
+        each = (np.ascontiguousarray(shifted(values[piece], origins) / units).sum(axis=0) for piece in pieces)
+        means = sum(each) / n
         rows, places = RowFactor(p), by_content(values)
         with blas_threads_for(n * p * p):
             for piece in pieces:
