@@ -22,24 +22,57 @@ def rows_with_gaps(n=200, p=4, share=0.2, seed=1):
     return rows
 
 
-def test_each_step_is_that_of_the_reference_and_the_likelihood_never_falls():
-    rows = rows_with_gaps()
+@pytest.mark.parametrize(("n", "p", "share"), [(200, 4, 0.2), (150, 5, 0.15), (300, 8, 0.1), (100, 3, 0.3)])
+def test_steps_are_those_of_the_reference_and_end_where_it_takes_none(n, p, share):
+    rows = rows_with_gaps(n, p, share)
     found = em_moments(rows)
     likelihoods = np.array(found.log_likelihoods)
     assert found.settled
-    assert (np.diff(likelihoods) > -1e-7).all()
+    assert (np.diff(likelihoods) > -1e-9).all()
     # The reference starts where the estimate does: at the known values' own means and variances.
     mean, covariance = np.nanmean(rows, axis=0), np.diag(np.nanvar(rows, axis=0))
     scales = np.sqrt(np.diag(covariance))
     theirs = []
-    for _ in range(len(likelihoods)):
+    for _ in range(2):
         mean, covariance, likelihood = slow.em_step(rows, mean, covariance)
         theirs.append(likelihood)
     # Ours are in standard units.
     shift = np.isfinite(rows).sum(axis=0) @ np.log(scales)
-    np.testing.assert_allclose(likelihoods - shift, theirs, rtol=1e-7)
-    np.testing.assert_allclose(found.mean, mean, atol=1e-6)
-    np.testing.assert_allclose(found.covariance, covariance, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(likelihoods[:2] - shift, theirs, rtol=1e-9)
+    # Another step leads nowhere, and the likelihood there is the last.
+    mean, covariance, likelihood = slow.em_step(rows, found.mean, found.covariance)
+    assert likelihoods[-1] - shift == pytest.approx(likelihood, abs=1e-8)
+    half = np.linalg.inv(np.linalg.cholesky(found.covariance))
+    np.testing.assert_allclose(half @ (covariance - found.covariance) @ half.T, 0, atol=1e-9)
+    np.testing.assert_allclose(half @ (mean - found.mean), 0, atol=1e-9)
+
+
+def test_steps_are_extrapolated_where_much_is_missing():
+    """As many plain steps of EM are still on their way."""
+    generator = np.random.default_rng(4)
+    rows = generator.normal(size=(300, 10)) + generator.normal(size=(300, 1))
+    rows[generator.random(rows.shape) < 0.5] = np.nan
+    found = em_moments(rows)
+    mean, covariance = np.nanmean(rows, axis=0), np.diag(np.nanvar(rows, axis=0))
+    shift = np.isfinite(rows).sum(axis=0) @ np.log(np.sqrt(np.diag(covariance)))
+    for _ in range(len(found.log_likelihoods)):
+        mean, covariance, likelihood = slow.em_step(rows, mean, covariance)
+    assert found.settled
+    assert found.log_likelihoods[-1] - shift > likelihood + 1e-7
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_estimates_are_the_same_to_the_last_digit_in_any_order_of_the_columns(weighted):
+    for seed in range(4):
+        rows = rows_with_gaps(120, 11, 0.25, seed=seed)
+        generator = np.random.default_rng([seed, 8])
+        weights, places = (generator.integers(1, 4, 120) if weighted else None), generator.permutation(11)
+        one, other = em_moments(rows, weights), em_moments(rows[:, places], weights)
+        np.testing.assert_array_equal(one.covariance[np.ix_(places, places)], other.covariance)
+        known = np.isfinite(rows)
+        one, other = (pairwise_moments(some, np.isfinite(some), weights) for some in (rows, rows[:, places]))
+        np.testing.assert_array_equal(one[1][np.ix_(places, places)], other[1])
+        assert known.any(axis=0).all()
 
 
 def test_without_gaps_they_are_the_moments_of_the_sample():

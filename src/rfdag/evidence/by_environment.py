@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import DataError, DataMessage, Message, OptionError, as_column, as_columns, keyword, listed
+from rfdag.evidence.arrangement import products_of
 from rfdag.evidence.environments import EnvironmentMoments, without_environments
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.moments import Moments
@@ -59,7 +60,7 @@ def environment_moments(values: NDArray[np.floating], codes: Integers, plain: Mo
     centre, scale = plain.means, _deviations(plain)
     blocks, means = [], []
     for e in range(len(design.labels)):
-        block = (values[codes == e] - centre) / scale
+        block = np.ascontiguousarray((values[codes == e] - centre) / scale)
         means.append(block.mean(axis=0) if len(block) else np.zeros(len(centre)))
         blocks.append(block - means[-1])
     rows = np.array([len(block) for block in blocks], np.int64)
@@ -136,9 +137,7 @@ def _scatter(part: Summary, scale: Floats) -> Floats:
     p = len(scale)
     if not len(part.factor):
         return np.zeros((p, p))
-    factor = part.factor * part.units / scale
-    found: Floats = factor.T @ factor
-    return found
+    return products_of(part.factor * part.units / scale)
 
 
 def _deviations(plain: Moments) -> Floats:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky
 
 from rfdag.errors import OptionError, keyword
+from rfdag.evidence.arrangement import by_entries, in_arrangement, products_of
 from rfdag.evidence.awkward import COPY, RANKS, awkward_error, copies_among
 from rfdag.evidence.kendall import kendall
 from rfdag.evidence.moments import Floats, Moments
@@ -196,7 +197,7 @@ class Spearman(_Ranks):
     def _behind(self, ranks: Moments) -> Moments:
         assert ranks.n_samples is not None
         what = "Spearman's rank correlations"
-        return _of_matrix(behind_spearman(ranks.correlation), ranks.names, ranks.n_samples, self.name, what)
+        return _of_matrix(behind_spearman(products_of(ranks.factor)), ranks.names, ranks.n_samples, self.name, what)
 
     def for_blocks(self, values: NDArray[Any]) -> NDArray[Any]:
         """Raise: the correlation behind ρ is that of no rows."""
@@ -262,7 +263,9 @@ def _of_matrix(correlation: Floats, names: Names, n: int, correlated: str, what:
     refuse_same_ranks(correlation, names)
     repair = repaired(correlation, floor_for(n, len(names)))
     notes = () if repair is None else (repair.warning(what),)
-    factor = cholesky(correlation if repair is None else repair.correlation)
+    matrix = correlation if repair is None else repair.correlation
+    places = by_entries(matrix)
+    factor = cholesky(in_arrangement(matrix, places))[:, np.argsort(places)]
     p = len(names)
     return Moments(names, n, factor, np.zeros(p), np.ones(p), ddof=0, correlated=correlated, notes=notes)
 

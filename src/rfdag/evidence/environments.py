@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import Group, keyword
+from rfdag.evidence.arrangement import by_content, by_sums, in_arrangement, products_of
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.moments import Moments
 from rfdag.input.columns import Column
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-DIGITS = 9
-"""Decimals of sums that are more than rounding."""
 
 MOST_NUMBERS = 2**26
 """Numbers in the scatter matrices of all environments up to which these are held, half a gigabyte; beyond that they are
@@ -118,7 +116,7 @@ class EnvironmentMoments(Evidence):
             return self.scatters
         if len(self.rows) * len(self.names) ** 2 > MOST_NUMBERS:
             return None
-        return np.array([block.T @ block for block in self.blocks])
+        return np.array([products_of(block) for block in self.blocks])
 
     @cached_property
     def total_within(self) -> Floats:
@@ -128,14 +126,20 @@ class EnvironmentMoments(Evidence):
             return found
         total = np.zeros((len(self.names), len(self.names)))
         for block in self.blocks or ():
-            total += block.T @ block
+            total += products_of(block)
         return total
 
     @cached_property
     def total(self) -> Floats:
         """The scatter of all rows about the pooled means."""
-        weighted = self.means * self.rows[:, None]
-        return self.total_within + self.means.T @ weighted - np.outer(weighted.sum(0), weighted.sum(0)) / self.n_samples
+        return self._total_in(np.arange(len(self.names)))
+
+    def _total_in(self, places: Integers) -> Floats:
+        """Return the same with the variables in another arrangement: the i-th is the one at places[i] here."""
+        means = self.means[:, places]
+        weighted = means * self.rows[:, None]
+        shift = means.T @ weighted - np.outer(weighted.sum(0), weighted.sum(0)) / self.n_samples
+        return in_arrangement(self.total_within, places) + shift
 
     def within(self, variables: Integers, groups: Sequence[int]) -> Floats:
         """Return the scatter matrices of some variables in some environments."""
@@ -188,9 +192,11 @@ class EnvironmentMoments(Evidence):
 
     def places_by_data(self) -> Integers:
         """Return the variables sorted by how much the others tell about them, whatever their arrangement."""
-        deviations = np.sqrt(np.maximum(np.diag(self.total), 1e-300))
-        squares = (self.total / deviations / deviations[:, None]) ** 2
-        return np.argsort(np.round(squares.sum(axis=0), DIGITS), kind="stable")
+        places = by_content(np.concatenate([self.means, np.diag(self.total_within)[None]]))
+        total = self._total_in(places)
+        deviations = np.sqrt(np.maximum(np.diag(total), 1e-300))
+        squares = (total / deviations / deviations[:, None]) ** 2
+        return places[by_sums(squares.sum(axis=0))]
 
     def arranged(self, places: Integers) -> Self:
         """Return the same with the variables in another arrangement: the i-th is the one at places[i] here."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky
 
 from rfdag.errors import DataError, DataMessage, Message, OptionError, as_column, keyword
+from rfdag.evidence.arrangement import by_content, by_entries, given_back, in_arrangement
 from rfdag.evidence.em import em_moments
 from rfdag.evidence.matrices import SINGULAR, condition_of, dependence
 from rfdag.evidence.moments import Moments
@@ -109,6 +110,9 @@ def bridged(
 
 def pairwise_moments(columns: Floats, known: NDArray[np.bool_], weights: Floats | None = None) -> tuple[Floats, Floats]:
     """Return means of the columns, and covariances of each pair about the means of the rows that have both."""
+    places = by_content(columns)
+    columns = np.ascontiguousarray(columns[:, places])
+    known = np.ascontiguousarray(known[:, places])
     there = known.astype(np.float64)
     filled = np.where(known, columns, 0.0)
     means = filled.sum(axis=0) / np.maximum(there.sum(axis=0), 1.0)
@@ -126,7 +130,7 @@ def pairwise_moments(columns: Floats, known: NDArray[np.bool_], weights: Floats 
     correlation = np.divide(covariance, size, out=np.zeros_like(covariance), where=size > 0)
     own = np.sqrt(np.maximum(np.diag(spread), 0.0))
     shift = (centred * row[:, None]).sum(axis=0) / np.diag(counts)
-    return means + shift, correlation * own * own[:, None]
+    return (means + shift)[np.argsort(places)], given_back(correlation * own * own[:, None], places)
 
 
 def moments_with_gaps(
@@ -176,17 +180,18 @@ def moments_of(
     scales = np.sqrt(np.diag(found.covariance))
     matrix = found.covariance / scales / scales[:, None]
     np.fill_diagonal(matrix, 1.0)
+    places = by_entries(matrix)
     try:
-        factor = cholesky(matrix)
+        triangle = cholesky(in_arrangement(matrix, places))
     except LinAlgError:
-        factor = None
-    if factor is None or condition_of(factor) > SINGULAR:
+        triangle = None
+    if triangle is None or condition_of(triangle) > SINGULAR:
         raise dependence(_root(matrix), names)
     p = len(names)
     return Moments(
         names,
         found.worth,
-        factor,
+        triangle[:, np.argsort(places)],
         np.zeros(p) if by_ranks else found.origins + found.mean * found.units,
         np.ones(p) if by_ranks else scales * found.units,
         ddof=0,

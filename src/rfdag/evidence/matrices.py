@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cholesky, eigvalsh, qr
 
 from rfdag.errors import DataError, MatrixError, as_columns, keyword
+from rfdag.evidence.arrangement import by_entries, in_arrangement
 from rfdag.evidence.awkward import awkward_error, dependent_among
 from rfdag.evidence.summary import reciprocal_condition
 from rfdag.input.checks import checked_names
@@ -36,6 +37,21 @@ def triangle_of(factor: Floats) -> Floats:
         return factor
     triangle: Floats = qr(factor, mode="r", check_finite=False)[0][: factor.shape[1]]
     return triangle
+
+
+def triangle_in_some_order(factor: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """Return R of a QR decomposition of a factor with its columns in some arrangement, and that arrangement.
+
+    It is one in which the factor is a triangle already, if there is one.
+
+    >>> triangle_in_some_order(np.array([[2.0, 1.0], [3.0, 0.0]]))
+    (array([[1., 2.],
+           [0., 3.]]), array([1, 0]))
+    """
+    if len(factor) > factor.shape[1]:
+        return triangle_of(factor), np.arange(factor.shape[1])
+    places = np.argsort(len(factor) - np.argmax(factor[::-1] != 0, axis=0), kind="stable")
+    return triangle_of(factor[:, places]), places
 
 
 def column_norms(matrix: Floats) -> Floats:
@@ -126,13 +142,16 @@ def factor_of(matrix: Floats, names: Sequence[Hashable], kind: str, n_samples: i
 
     A singular matrix is refused, unless it comes from too few rows to be anything else.
     """
+    places = by_entries(matrix)
+    arranged, given = in_arrangement(matrix, places), np.argsort(places)
     try:
-        factor: Floats = cholesky(matrix)
+        factor: Floats = cholesky(arranged)
         if condition_of(factor) < SINGULAR:
-            return factor
+            return factor[:, given]
     except LinAlgError:
         pass
-    values, vectors = np.linalg.eigh(matrix)
+    values, vectors = np.linalg.eigh(arranged)
+    vectors = vectors[given]
     if n_samples is not None and n_samples <= len(matrix) and values[0] > -1e-10 * values[-1]:
         root: Floats = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
         return root

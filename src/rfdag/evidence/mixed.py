@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import DataMessage, Group, OptionError, as_columns, keyword
+from rfdag.evidence.arrangement import by_content, by_sums
 from rfdag.evidence.awkward import CONSTANT, awkward_error
 from rfdag.evidence.evidence import Evidence, Pairs
 from rfdag.evidence.expansion import Category, Expansion, whitened
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-DIGITS = 9
-"""Decimals of sums that are more than rounding."""
 
 FEWER_ROWS = 4
 """Times that rows must outnumber the possible combinations of levels for equal rows to be counted together."""
@@ -64,8 +62,9 @@ class Counts(NamedTuple):
         if combinations * FEWER_ROWS > self.codes.shape[1]:
             return self
         number = np.zeros(self.codes.shape[1], np.int64)
-        for code, count in zip(self.codes, self.levels.tolist(), strict=True):
-            number = number * count + code
+        # Which row stands first is not to hang on how the variables were given.
+        for at in by_content(self.codes.T).tolist():
+            number = number * int(self.levels[at]) + self.codes[at]
         _, first, inverse = np.unique(number, return_index=True, return_inverse=True)
         weights = np.bincount(inverse, self.weights).astype(np.int32)
         return Counts(np.ascontiguousarray(self.codes[:, first]), self.levels, weights, self.share)
@@ -192,10 +191,17 @@ class MixedMoments(Evidence):
 
     def places_by_data(self) -> Integers:
         """Return the variables sorted by how much all others tell about them, whatever their arrangement."""
-        white, _, starts = self.white
+        starts, widths = self.expansion.starts, self.expansion.widths
+        entries = np.concatenate([np.diag(self.covariance)[None], np.sort(self.covariance, axis=0)])
+        ranks = np.unique(entries, axis=1, return_inverse=True)[1].ravel()
+        of_columns = np.full((int(widths.max()), len(widths)), -1)
+        for at, (start, width) in enumerate(zip(starts[:-1].tolist(), widths.tolist(), strict=True)):
+            of_columns[:width, at] = ranks[start : start + width]
+        places = by_content(of_columns)
+        white, _, starts = self.arranged(places).white
         squares = white**2
         sums = [squares[starts[v] : starts[v + 1]].sum() for v in range(len(self.names))]
-        return np.argsort(np.round(sums, DIGITS), kind="stable")
+        return places[by_sums(np.array(sums))]
 
     def arranged(self, places: Integers) -> Self:
         """Return the same with the variables in another arrangement: the i-th is the one at places[i] here."""

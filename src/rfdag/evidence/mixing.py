@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import Group, OptionError, keyword
+from rfdag.evidence.arrangement import products_of
 from rfdag.evidence.awkward import CONSTANT, COPIES, COPY, awkward_error
 from rfdag.evidence.expansion import Expansion, Part, Powers, category
 from rfdag.evidence.gaps import (
@@ -84,21 +85,21 @@ def mixed_moments(
             f"columns. Pass {keyword('correlation', 'normal-scores')}, or leave it out."
         )
     table = repeated(table)
-    values = np.array(table.values, np.float64)
+    values = np.array(table.values, np.float64, order="C")
     numbers = [at for at in range(len(table.names)) if at not in table.levels]
     gaps = np.isnan(values)
     looked_at = _profile(table, values, numbers, bool(gaps.any()), correlation, basis)
     if correlation == "normal-scores" and numbers:
         values[:, numbers] = scores_of_known(values[:, numbers])
     expansion = _expansion(table, values, numbers, highest if basis == "auto" else basis)
-    columns = expansion.columns(values)
+    columns = np.ascontiguousarray(expansion.columns(values))
     missing_of = gaps.sum(axis=0).tolist()
     if gaps.any():
         found: Bridged | Complete = bridged(columns, expansion.owners, _way(missing), report=report)
     else:
         mean = columns.mean(axis=0)
         centred = columns - mean
-        found = Complete(mean, centred.T @ centred / len(columns), len(columns))
+        found = Complete(mean, products_of(centred) / len(columns), len(columns))
     counts = None
     if not numbers and not gaps.any():
         codes = np.array([expansion.level_of(at, values[:, at]) for at in range(len(table.names))], np.uint8)

@@ -18,7 +18,7 @@ from rfdag.eliminate.engines.engine import Engine
 from rfdag.eliminate.kernels import dense as kernels
 from rfdag.eliminate.thresholds import FisherZ, Tolerance
 from rfdag.errors import MatrixError, OptionError, as_columns, keyword
-from rfdag.evidence.arrangement import Arrangeable
+from rfdag.evidence.arrangement import Arrangeable, by_content, given_back
 from rfdag.evidence.columns import ByColumns, ColumnsIndependence
 from rfdag.evidence.copies import Comparable
 from rfdag.evidence.evidence import Evidence, Pairs
@@ -37,6 +37,7 @@ from rfdag.evidence.matrices import (
     extremes_of,
     factor_of,
     roots_of_diagonal,
+    triangle_in_some_order,
     triangle_of,
 )
 from rfdag.evidence.pair_rows import PairRows
@@ -146,20 +147,23 @@ class Moments(Arrangeable, Comparable, Evidence):
         origins, units = origins_and_units(lowest, highest)
         step = rows_at_once(n, p)
         pieces = [slice(start, start + step) for start in range(0, n, step)]
-        means = sum((shifted(values[piece], origins) / units).sum(axis=0) for piece in pieces) / n
-        rows = RowFactor(p)
+        # Sums are rounded otherwise where rows do not lie one after the other.
+        each = (np.ascontiguousarray(shifted(values[piece], origins) / units).sum(axis=0) for piece in pieces)
+        means = sum(each) / n
+        rows, places = RowFactor(p), by_content(values)
         with blas_threads_for(n * p * p):
             for piece in pieces:
 
                 def write(room: Floats, piece: slice = piece) -> None:
-                    np.divide(shifted(values[piece], origins), units, out=room)
-                    room -= means
+                    np.divide(shifted(values[piece], origins)[:, places], units[places], out=room)
+                    room -= means[places]
 
                 rows.add_written(len(values[piece]), write)
                 if len(pieces) > 1:
                     report(min(piece.stop / n, 1.0))
         look = Look(values) if looked_at else None
-        return cls._of_rows(names, n, rows.factor, means, units, origins, (lowest, highest), look)
+        factor = rows.factor[:, np.argsort(places)]
+        return cls._of_rows(names, n, factor, means, units, origins, (lowest, highest), look)
 
     @classmethod
     def from_summary(cls, summary: Summary, names: Sequence[Hashable] | None = None, *, looked_at: bool = True) -> Self:
@@ -238,8 +242,8 @@ class Moments(Arrangeable, Comparable, Evidence):
         roots = roots_of_diagonal(matrix, labels, "precision")
         scaled = matrix / roots / roots[:, None]
         # L Lᵀ = precision gives L⁻ᵀ L⁻¹ = covariance, so F = L⁻¹ with its columns normalised.
-        lower = factor_of(scaled, labels, "precision").T
-        inverse = solve_triangular(lower, np.eye(len(matrix)), lower=True)
+        triangle, places = triangle_in_some_order(factor_of(scaled, labels, "precision"))
+        inverse = solve_triangular(triangle.T, np.eye(len(matrix)), lower=True)[:, np.argsort(places)]
         norms = column_norms(inverse)
         partial = -scaled
         np.fill_diagonal(partial, 1.0)
@@ -318,7 +322,7 @@ class Moments(Arrangeable, Comparable, Evidence):
             return math.inf
         if self.partial is not None:
             return condition_of(cholesky(2 * np.eye(len(self.partial)) - self.partial))
-        return condition_of(triangle_of(self.factor))
+        return condition_of(triangle_in_some_order(self.factor)[0])
 
     def partial_correlations(self, variables: Sequence[int] | NDArray[np.int64] | None = None) -> Floats:
         """Return the correlation of each pair given all the others (of ``variables``), ones on the diagonal.
@@ -333,7 +337,8 @@ class Moments(Arrangeable, Comparable, Evidence):
         """
         if variables is None and self.partial is not None:
             return self.partial.copy()
-        triangle = triangle_of(self.factor if variables is None else self.factor[:, variables])
+        factor = self.factor if variables is None else self.factor[:, variables]
+        triangle, places = triangle_in_some_order(factor)
         condition = math.inf if len(triangle) < triangle.shape[1] else condition_of(triangle)
         if variables is None:
             # A decomposition of many columns takes long, and the condition is asked for next.
@@ -341,14 +346,15 @@ class Moments(Arrangeable, Comparable, Evidence):
         if not condition < HOPELESS:
             if self.given is not None and variables is None:
                 return self.given.partial_correlations()
-            raise dependence(triangle, self.names if variables is None else [self.names[at] for at in variables])
+            named = self.names if variables is None else [self.names[at] for at in variables]
+            raise dependence(triangle_of(factor), named)
         # Rows of R⁻¹ span the same angles as the regression residuals: normalised, they give K at once.
         rows, _ = lapack.dtrtri(triangle)
         rows /= column_norms(rows.T)[:, None]
         partial: Floats = -(rows @ rows.T)
         np.clip(partial, -1.0, 1.0, out=partial)
         np.fill_diagonal(partial, 1.0)
-        return partial
+        return given_back(partial, places)
 
     def estimated(self, partial: Floats, worth: int, remarks: tuple[str, ...] = (), **how: Any) -> Self:
         """Return the same moments with other partial correlations, the rows that these are worth, and warnings.

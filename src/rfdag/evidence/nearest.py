@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from rfdag.errors import DataMessage, keyword
+from rfdag.evidence.arrangement import by_entries, given_back, in_arrangement
 from rfdag.wording import counted
 
 Floats = NDArray[np.float64]
@@ -73,10 +74,12 @@ def repaired(matrix: Floats, floor: float) -> Repaired | None:
            [ 0.5,  1. ,  0.5],
            [-0.5,  0.5,  1. ]]), 1, -0.8, 0.4)
     """
-    values = np.linalg.eigvalsh(matrix)
+    places = by_entries(matrix)
+    arranged = in_arrangement(matrix, places)
+    values = np.linalg.eigvalsh(arranged)
     if values[0] >= floor:
         return None
-    found = nearest_correlation(matrix, floor)
+    found = given_back(nearest_correlation(arranged, floor), places)
     moved = float(np.abs(found - matrix).max())
     return Repaired(found, int((values < floor).sum()), float(values[0]), floor, moved)
 

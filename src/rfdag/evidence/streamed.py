@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rfdag.evidence.arrangement import products_of
 from rfdag.evidence.compact import Compact
 from rfdag.evidence.expansion import Expansion
 from rfdag.evidence.gaps import Bridged, Bridging, bridged, filled_from_others, moments_of
@@ -99,7 +100,7 @@ def mixed_of_stream(
     else:
         factor = compact.whole.factor * compact.whole.units
         count = compact.whole.count
-        estimate = Complete(compact.whole.means * compact.whole.units, factor.T @ factor / count, whole_rows(count))
+        estimate = Complete(compact.whole.means * compact.whole.units, products_of(factor) / count, whole_rows(count))
     counts = None
     if read.codes and not compact.gappy and not stream.weighted:
         codes = np.concatenate(read.codes, axis=1)

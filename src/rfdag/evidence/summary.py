@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, lapack
 
+from rfdag.evidence.arrangement import by_content
 from rfdag.evidence.row_factor import RowFactor, rows_at_once
 from rfdag.evidence.spread import powers_of_two
 from rfdag.evidence.spread_sample import SpreadSample
@@ -32,7 +33,8 @@ SQUARES_FROM, SQUARES_TO = 1e-100, 1e100
 class Summary:
     """Count, means and spread of some rows, from which moments are made.
 
-    The spread is a factor F, triangular or with fewer rows than that, with FᵀF the centred sum of squares and products.
+    The spread is a factor F, a triangle with its columns in some arrangement or with fewer rows than that, with FᵀF the
+    centred sum of squares and products.
     Two summaries are joined by a QR decomposition of both factors and the difference of the means, so that nothing is
     ever squared, and large means cancel nothing.
 
@@ -160,11 +162,12 @@ class Summary:
         first, second = self.units / units, other.units / units
         apart = (other.means * second - self.means * first) + (other.remainders * second - self.remainders * first)
         height = len(self.factor)
+        places = by_content(self.factor)
 
         def write(room: Floats) -> None:
-            np.multiply(self.factor, first, out=room[:height])
-            np.multiply(other.factor, second, out=room[height:-1])
-            room[-1] = math.sqrt(self.count / n * other.count) * apart
+            np.multiply(self.factor[:, places], first[places], out=room[:height])
+            np.multiply(other.factor[:, places], second[places], out=room[height:-1])
+            room[-1] = math.sqrt(self.count / n * other.count) * apart[places]
 
         both = RowFactor(p)
         both.add_written(height + len(other.factor) + 1, write)
@@ -175,7 +178,7 @@ class Summary:
             units,
             means,
             shift - (means - self.means * first),
-            both.factor,
+            both.factor[:, np.argsort(places)],
             np.minimum(self.lowest, other.lowest),
             np.maximum(self.highest, other.highest),
             self.missing,
@@ -193,20 +196,27 @@ def _units(sizes: Floats) -> Floats:
 def _factor(centred: Floats) -> Floats:
     """Return F with FᵀF = centredᵀ centred."""
     n, p = centred.shape
-    if n >= 2 * p:
-        factor = _factor_of_products(centred)
-        if factor is not None:
-            return factor
+    places = by_content(centred)
+    given = np.argsort(places)
     step = rows_at_once(n, p)
+    pieces = [slice(start, start + step) for start in range(0, n, step)]
+    if n >= 2 * p:
+        products = np.zeros((p, p))
+        for piece in pieces:
+            some = centred[piece][:, places]
+            products += some.T @ some
+        factor = _factor_of_products(products)
+        if factor is not None:
+            return factor[:, given]
     by_qr = RowFactor(p)
-    for start in range(0, n, step):
-        by_qr.add(centred[start : start + step])
-    return by_qr.factor
+    for piece in pieces:
+        by_qr.add(centred[piece][:, places])
+    factor = by_qr.factor
+    return factor[:, given]
 
 
-def _factor_of_products(centred: Floats) -> Floats | None:
-    """Return the Cholesky factor of the products, or None where that would lose accuracy."""
-    products = centred.T @ centred
+def _factor_of_products(products: Floats) -> Floats | None:
+    """Return the Cholesky factor of products, which are overwritten, or None where that would lose accuracy."""
     norms = np.sqrt(np.diag(products))
     if not (norms > 0).all():
         return None

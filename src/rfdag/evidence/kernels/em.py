@@ -1,18 +1,28 @@
-"""Compiled half of an EM step: rows with missing values, filled with what the others lead one to expect."""
+"""Compiled half of an EM step: what the missing values of rows are expected to be, given the others."""
 
 import math
 
 import numpy as np
 
-from rfdag.runtime.compilation import kernel
+from rfdag.runtime.compilation import kernel, part
+
+
+@part(fastmath={"reassoc", "contract"})
+def _dot(one, other, count):
+    """Return the sum of the products of the first ``count`` numbers."""
+    total = 0.0
+    for at in range(count):
+        total += one[at] * other[at]
+    return total
 
 
 @kernel(allocates=True)
-def fill_rows(rows, patterns, precision, mean, filled, spread, weights):
-    """Fill the missing values of some rows by their expectation given the others.
+def expect(rows, patterns, weights, precision, mean, products, sums):
+    """Add what is expected of the missing values of some rows, given the others, to sums and products.
 
     With Θ the precision matrix and m the missing columns of a row, E(x_m | x_o) = μ_m − Θ_mm⁻¹ Θ_mo (x_o − μ_o), and
-    the covariance that this leaves is Θ_mm⁻¹.
+    the covariance that this leaves is Θ_mm⁻¹. The inverse is made by sweeps, a row after the other: loops over
+    neighbouring numbers without sums, which processors do several at a time.
 
     Parameters
     ----------
@@ -20,80 +30,83 @@ def fill_rows(rows, patterns, precision, mean, filled, spread, weights):
         The rows, NaN where a value is missing; rows with the same gaps stand one after the other.
     patterns
         Where each group of rows with the same gaps begins, and where the last one ends.
-    precision, mean
-        The current estimate.
-    filled
-        Receives the rows, less the mean.
-    spread
-        The sum of the covariances that are left is added to it.
     weights
         How often each row counts.
+    precision, mean
+        The current estimate.
+    products
+        In row m, receives the products of what is expected at m, less its mean, with the known values less theirs, and
+        twice over half of those with all that is expected, the covariance that is left included.
+    sums
+        Receives the sums of what is expected, less the mean.
 
     Returns
     -------
     The sum over rows of ln det Θ_mm, by which the log-likelihood of a whole row exceeds that of its known part.
     """
     columns = rows.shape[1]
-    missing, known = np.empty(columns, np.int64), np.empty(columns, np.int64)
-    factor, inverse = np.empty((columns, columns)), np.empty((columns, columns))
-    pull = np.empty(columns)
+    missing = np.empty(columns, np.int64)
+    swept, pivot = np.empty((columns, columns)), np.empty(columns)
+    apart, pull, filled = np.empty(columns), np.empty(columns), np.empty(columns)
     logs = 0.0
     for group in range(len(patterns) - 1):
         first, last = patterns[group], patterns[group + 1]
-        m, o = 0, 0
+        m = 0
         for c in range(columns):
             if math.isnan(rows[first, c]):
                 missing[m] = c
                 m += 1
-            else:
-                known[o] = c
-                o += 1
         log_det = 0.0
         for a in range(m):
+            line = precision[missing[a]]
             for b in range(a + 1):
-                left = precision[missing[a], missing[b]]
-                for t in range(b):
-                    left -= factor[a, t] * factor[b, t]
-                if b < a:
-                    factor[a, b] = left / factor[b, b]
-                else:
-                    left = max(left, 1e-300)
-                    factor[a, a] = math.sqrt(left)
-                    log_det += math.log(left)
-        # Θ_mm⁻¹ = L⁻ᵀ L⁻¹, a column of L⁻¹ after the other.
-        for column in range(m):
-            for a in range(column, m):
-                left = 1.0 if a == column else 0.0
-                for t in range(column, a):
-                    left -= factor[a, t] * inverse[t, column]
-                inverse[a, column] = left / factor[a, a]
+                swept[a, b] = line[missing[b]]
+        for k in range(m):
+            for b in range(k):
+                pivot[b] = swept[k, b]
+            for a in range(k, m):
+                pivot[a] = swept[a, k]
+            left = max(pivot[k], 1e-300)
+            log_det += math.log(left)
+            for a in range(m):
+                share = pivot[a] / left
+                line = swept[a]
+                for b in range(a + 1):
+                    line[b] -= share * pivot[b]
+            for b in range(k):
+                swept[k, b] = pivot[b] / left
+            swept[k, k] = -1.0 / left
+            for a in range(k + 1, m):
+                swept[a, k] = pivot[a] / left
+        # The lower half of −Θ_mm⁻¹ is complete now; rows are read whole.
+        for a in range(m):
+            for b in range(a):
+                swept[b, a] = swept[a, b]
         total = 0.0
         for row in range(first, last):
-            total += weights[row]
-            for s in range(o):
-                filled[row, known[s]] = rows[row, known[s]] - mean[known[s]]
+            weight = weights[row]
+            total += weight
+            values = rows[row]
+            for c in range(columns):
+                value = values[c]
+                apart[c] = 0.0 if math.isnan(value) else value - mean[c]
             for a in range(m):
-                left = 0.0
-                for s in range(o):
-                    left += precision[missing[a], known[s]] * filled[row, known[s]]
-                pull[a] = left
-            for a in range(m - 1, -1, -1):
-                left = 0.0
-                for t in range(a + 1):
-                    left += inverse[a, t] * pull[t]
-                pull[a] = left
+                pull[a] = _dot(precision[missing[a]], apart, columns)
             for a in range(m):
-                left = 0.0
-                for t in range(a, m):
-                    left += inverse[t, a] * pull[t]
-                filled[row, missing[a]] = -left
+                filled[a] = _dot(swept[a], pull, m)
+            for a in range(m):
+                here = weight * filled[a]
+                sums[missing[a]] += here
+                line = products[missing[a]]
+                for c in range(columns):
+                    line[c] += here * apart[c]
+                here *= 0.5
+                for b in range(m):
+                    line[missing[b]] += here * filled[b]
         for a in range(m):
-            for b in range(a + 1):
-                left = 0.0
-                for t in range(a, m):
-                    left += inverse[t, a] * inverse[t, b]
-                spread[missing[a], missing[b]] += total * left
-                if a != b:
-                    spread[missing[b], missing[a]] += total * left
+            line = products[missing[a]]
+            half = 0.5 * total
+            for b in range(m):
+                line[missing[b]] -= half * swept[a, b]
         logs += total * log_det
     return logs
