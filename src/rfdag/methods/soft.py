@@ -151,6 +151,12 @@ class Soft(Refinable):
         """Return whether it looks at all sets of so many variables, in place of beams."""
         return self.seeks_best and not self.asks_for_beams and columns <= tuning.LARGEST_P_FOR_ALL_SETS
 
+    def scores_all_families(self, columns: int) -> bool:
+        """Return whether it compares all graphs of so many variables where these are more than a column each."""
+        if self.exact is True:
+            return self.seeks_best and columns <= tuning.LARGEST_P_FOR_FAMILIES_ON_REQUEST
+        return self.seeks_best and not self.asks_for_beams and columns <= tuning.LARGEST_P_FOR_ALL_FAMILIES
+
     def proves_by(self, columns: int) -> Literal["", "all sets", "branch and bound"]:
         """Return how it proves its answer after the search, if the user asked for that."""
         if self.exact is not True or self.solves(columns):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.evidence.mixed import MixedMoments
+from rfdag.knowledge.constraints import Constraints
 from rfdag.orders.kernels.blocks import scan_blocks
 from rfdag.orders.kernels.counts import scan_counts
 
@@ -45,6 +46,12 @@ class FamilyScore(Protocol):
 
     def work(self, families: int, parents: int, candidates: int) -> int:
         """Return about how many operations a scan takes of families with so many parents in all."""
+
+
+def largest_family(score: FamilyScore, constraints: Constraints | None) -> int:
+    """Return how many parents any variable may have: as many as the score allows, or as are required of one."""
+    required = [0] if constraints is None else [len(constraints.required_of(y)) for y in range(score.size)]
+    return max(score.most_parents, *required)
 
 
 def family_score(

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.knowledge.constraints import Constraints
-from rfdag.orders.family_scores import FamilyScore
+from rfdag.orders.family_scores import FamilyScore, largest_family
 from rfdag.orders.kernels.trees import TO_SHRINK, UNSEEN, rank_branches
 from rfdag.runtime.threads import require_wanted, share
 
@@ -79,7 +79,7 @@ class Trees:
             self._required = [frozenset(constraints.required_of(y).tolist()) for y in range(p)]
             candidates = _allowed(candidates, constraints)
         self._candidates = np.ascontiguousarray(candidates, np.int64)
-        self._most = score.most_parents + max(map(len, self._required))
+        self._most = largest_family(score, constraints)
         # Of each node: where its branches are, its score once its parents are shrunk, and which these are.
         self.first, self.count = np.zeros(64, np.int64), np.zeros(64, np.int64)
         self.final = np.full(64, math.nan)
