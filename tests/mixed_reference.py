@@ -76,20 +76,27 @@ def grown_and_shrunk(score, child, predecessors, most):
     return parents, now
 
 
-def best_score(score, p, most):
-    """Return the least score of all DAGs: over all orders, with the best of all sets of parents."""
+def best_score(score, p, most, *, before=(), forbidden=(), required=()):
+    """Return the least score of all DAGs: over all orders, with the best of all sets of parents.
+
+    Of each pair in ``before`` the first precedes the second; pairs in ``forbidden`` are no edges, those in ``required``
+    are.
+    """
     best = math.inf
     families = {
         (child, frozenset(parents)): score(child, tuple(sorted(parents)))
         for child in range(p)
         for size in range(most + 1)
         for parents in itertools.combinations([x for x in range(p) if x != child], size)
+        if all((x, child) not in forbidden for x in parents) and all(x in parents for x, y in required if y == child)
     }
     for order in itertools.permutations(range(p)):
+        if any(order.index(x) > order.index(y) for x, y in (*before, *required)):
+            continue
         total = 0.0
         for at, child in enumerate(order):
-            before = set(order[:at])
-            total += min(value for (y, parents), value in families.items() if y == child and parents <= before)
+            known = set(order[:at])
+            total += min(value for (y, parents), value in families.items() if y == child and parents <= known)
         best = min(best, total)
     return best
 

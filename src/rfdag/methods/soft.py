@@ -74,6 +74,7 @@ class Soft(Refinable):
             '"auto" looks at all sets of up to 20 variables in place of the beams; from 21 to 30 it tries for a second '
             "or two to prove that nothing is better than what the search found, which succeeds on sparse graphs. True "
             "takes the time and memory it needs: for up to 25 variables it always succeeds, up to 62 on sparse graphs. "
+            "With categories, curves or several environments it is up to 8 variables by default, up to 16 with True. "
             "False leaves it at beams and refinement, and so does "
             '"auto" where their options are given (`beam`, `rescoring`, `restarts`, `refine`).'
         ),

@@ -173,7 +173,7 @@ def scan_counts(
         count, seen = _groups(codes, levels, parents[r], size, groups, seen)
         for i in range(n):
             of_child[i] = groups[i] * m + row[i]
-        by_bits = count * m <= most_by_bits
+        by_bits = candidates[y, 0] >= 0 and count * m <= most_by_bits
         if by_bits:
             of_cells[: count * m] = np.uint64(0)
             totals[: count * m] = 0
