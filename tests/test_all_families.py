@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 import mixed_reference as slow
 import rfdag
@@ -15,6 +16,8 @@ from rfdag.errors import OptionError
 from rfdag.knowledge import Knowledge
 from rfdag.methods import proving
 from rfdag.orders.all_families import AllFamilies
+from rfdag.orders.family_scores import CountScore
+from rfdag.orders.interactions import acting_together as pairs_acting_together
 from rfdag.orders.tree_order import TreeOrder
 from rfdag.runtime.deadline import OutOfTime
 
@@ -278,3 +281,68 @@ def test_where_time_does_not_suffice_there_is_a_search(monkeypatch):
     result = rfdag.learn(as_text(codes))
     assert result.optimal is None
     assert result.score is not None
+
+
+def information(codes, *members):
+    """Return n times the entropy of some variables together, in nats."""
+    _, counts = np.unique(codes[list(members)], axis=1, return_counts=True)
+    return float((counts * -np.log(counts / counts.sum())).sum())
+
+
+def slow_pairs(codes):
+    """Return the pairs of others that explain a variable while neither alone does, by the BIC, above chance."""
+    p, n = codes.shape
+    free = [len(np.unique(code)) - 1 for code in codes]
+    found = [[] for _ in range(p)]
+    for y in range(p):
+
+        def gain(parents, y=y):
+            fit = information(codes, y) + information(codes, *parents) - information(codes, y, *parents)
+            return 2 * fit - math.log(n) * free[y] * (math.prod(free[x] + 1 for x in parents) - 1)
+
+        for x, z in itertools.combinations([x for x in range(p) if x != y], 2):
+            fits = [
+                information(codes, y) + information(codes, *parents) - information(codes, y, *parents)
+                for parents in ((x, z), (x,), (z,))
+            ]
+            rare = chi2.isf(1 / math.comb(p, 3), free[x] * free[y] * free[z])
+            if 2 * (fits[0] - fits[1] - fits[2]) > rare and gain((x, z)) > 0 and gain((x,)) <= 0 and gain((z,)) <= 0:
+                found[y].append((x, z))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_pairs_that_act_together_are_those_of_all_tables_of_three(seed):
+    codes, levels = acting_together(seed, 7, n=250)
+    score = CountScore(codes, levels, np.ones(250, np.int32))
+    expected = slow_pairs(codes)
+    assert [sorted(each) for each in pairs_acting_together(score, threads=2)] == expected
+    # Equal rows as one that counts as often.
+    kinds, weights = np.unique(codes, axis=1, return_counts=True)
+    counted = CountScore(kinds, levels, weights.astype(np.int32))
+    assert [sorted(each) for each in pairs_acting_together(counted)] == expected
+
+
+def test_pairs_are_not_looked_for_where_that_takes_too_long(monkeypatch):
+    monkeypatch.setattr("rfdag.orders.block_tuning.MOST_WORK_ON_TRIPLES", 1)
+    codes = np.array([[0, 1] * 50, [0, 0, 1, 1] * 25, [0, 1, 1, 0] * 25], np.uint8)
+    assert pairs_acting_together(CountScore(codes, np.full(3, 2), np.ones(100, np.int32))) == [[], [], []]
+
+
+@pytest.mark.parametrize("p", [10, 36])
+@pytest.mark.parametrize("score", ["bdeu", "multinomial"])
+def test_a_parity_among_many_variables_is_found(score, p):
+    generator = np.random.default_rng([p, 83])
+    codes = generator.integers(0, 2, (p, 1000)).astype(np.uint8)
+    noise = generator.random((3, 1000)) < 0.05
+    codes[2] = codes[0] ^ codes[1] ^ noise[0]
+    codes[4] = codes[2] ^ noise[1]
+    codes[7] = np.where(noise[2], codes[7], codes[4] & codes[6])
+    truth = np.zeros((p, p), np.int8)
+    truth[[0, 1, 2, 4, 6], [2, 2, 4, 7, 7]] = 1
+    places = generator.permutation(p)
+    result = rfdag.learn(as_text(codes[places]), score=score)
+    assert result.score <= result.score_of(truth[np.ix_(places, places)]) + 1e-6
+    # Any two of the three explain the third, but one edge alone explains nothing.
+    number = np.argsort(places)
+    assert np.asarray(result.dag)[np.ix_(number[:3], number[:3])].sum() >= 2

@@ -18,7 +18,8 @@ from rfdag.methods.found import INTERRUPTED, Found
 from rfdag.methods.proving import best_by_families, proof_by_families
 from rfdag.orders import block_tuning, tuning
 from rfdag.orders.family_fits import gains_of
-from rfdag.orders.family_scores import FamilyScore, family_score
+from rfdag.orders.family_scores import CountScore, FamilyScore, family_score
+from rfdag.orders.interactions import acting_together
 from rfdag.orders.portfolio import Attempt
 from rfdag.orders.reinsertion import descend
 from rfdag.orders.restarts import iterate
@@ -152,7 +153,9 @@ def _started(
     settings = block_tuning.BLOCK_SETTINGS[: 1 if len(starts) > LARGEST_EXACT else None]
     usual = 1 if len(starts) > LARGEST_EXACT else block_tuning.BLOCK_BEAM
     width = usual if method.beam == "auto" else method.beam
-    trees = Trees(score, _candidates(evidence), constraints, run.threads, run.limit.require)
+    limit = run.limit.require
+    pairs = acting_together(score, run.threads, limit) if isinstance(score, CountScore) else None
+    trees = Trees(score, _candidates(evidence), constraints, run.threads, limit, pairs)
     attempts: list[Attempt] = []
     found: list[TreeOrder] = []
     eliminating = run.bar.stage("Eliminating", run.limit)
