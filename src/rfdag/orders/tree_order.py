@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar, Self
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +12,31 @@ from scipy.sparse import csr_array
 from rfdag.knowledge.constraints import Constraints
 from rfdag.orders.candidates import Candidates
 from rfdag.orders.kernels.trees import ends_of, weigh_places
-from rfdag.orders.trees import LEAST_GAIN, Trees
+from rfdag.orders.trees import LEAST_GAIN
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 OPERATIONS_A_WALK = 4
 """Operations that a walk down a tree counts for."""
+
+
+class ParentTrees(Protocol):
+    """Which parents each variable takes among any predecessors, as trees that `rfdag.orders.kernels.trees` walks."""
+
+    root: Integers
+    first: Integers
+    count: Integers
+    branches: Integers
+    child: Integers
+    final: Floats
+    operations: int
+
+    def parents_at(self, node: int) -> Integers:
+        """Return the parents that a variable keeps whose walk ends at a node."""
+
+    def serve(self, wanted: Integers) -> None:
+        """Make what walks have asked for."""
 
 
 class TreeOrder:
@@ -38,6 +56,7 @@ class TreeOrder:
     Examples
     --------
     >>> from rfdag.orders.family_scores import BlockScore
+    >>> from rfdag.orders.trees import Trees
     >>> pair = BlockScore(np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([0, 1, 2]), None, 100)
     >>> found = TreeOrder(Trees(pair, np.array([[1], [0]])), np.array([1, 0]), price=9.2)
     >>> found.dag
@@ -47,7 +66,9 @@ class TreeOrder:
 
     gamma: ClassVar[float] = 0.0
 
-    def __init__(self, trees: Trees, order: Integers, constraints: Constraints | None = None, *, price: float) -> None:
+    def __init__(
+        self, trees: ParentTrees, order: Integers, constraints: Constraints | None = None, *, price: float
+    ) -> None:
         p = len(order)
         self.trees, self.constraints, self.price = trees, constraints, price
         self.candidates = Candidates.all(p)
@@ -230,7 +251,7 @@ class TreeOrder:
         trees = self.trees
         for child in np.flatnonzero(before != self._ends).tolist():
             old, new = trees.parents_at(int(before[child])), trees.parents_at(int(self._ends[child]))
-            if not np.array_equal(old, new):
+            if old is not new and not np.array_equal(old, new):
                 self._stale[child] = True
                 self._stale[old] = self._stale[new] = True
         return self.total - score

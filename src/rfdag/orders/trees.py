@@ -1,9 +1,10 @@
 """Which parents a variable takes among any predecessors: grow–shrink trees, made as far as a search asks for them.
 
-From no parents on, or from the required ones, a variable adds the predecessor that lowers its score most, and when none
-does, drops the parents without which it scores better. What it adds next depends on its parents so far alone, so that
-all answers of a variable form a tree (Andrews et al., 2023, for the search BOSS), and each set of parents is scored
-once however many orders are compared.
+From no parents on, or from the required ones, a variable adds the predecessor that lowers its score most; where none
+does, the pair of them that does, among those known to tell something together. When no more help, it drops the parents
+without which it scores better. What it adds next depends on its parents so far alone, so that all answers of a variable
+form a tree (Andrews et al., 2023, for the search BOSS), and each set of parents is scored once however many orders are
+compared.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.knowledge.constraints import Constraints
-from rfdag.orders.family_scores import FamilyScore
-from rfdag.orders.kernels.trees import TO_SHRINK, UNSEEN, rank_branches
+from rfdag.orders.family_scores import FamilyScore, largest_family
+from rfdag.orders.kernels.trees import PAIR, SINGLE, TO_SHRINK, UNSEEN, rank_branches
 from rfdag.runtime.threads import require_wanted, share
 
 Floats = NDArray[np.float64]
@@ -37,6 +38,9 @@ WORK_FOR_THREADS = 2_000_000
 Family = tuple[int, tuple[int, ...]]
 """A child and its parents, ascending."""
 
+Pairs = list[list[tuple[int, int]]]
+"""For each variable, pairs of others."""
+
 
 class Trees:
     """The grow–shrink trees of all variables.
@@ -53,6 +57,8 @@ class Trees:
         How many threads scan families.
     check
         Called again and again, and may raise.
+    pairs
+        For each variable the pairs of others that may be parents only together.
 
     Attributes
     ----------
@@ -67,6 +73,7 @@ class Trees:
         constraints: Constraints | None = None,
         threads: int = 1,
         check: Callable[[], None] = lambda: None,
+        pairs: Pairs | None = None,
     ) -> None:
         p = score.size
         self.score = score
@@ -78,15 +85,21 @@ class Trees:
         if constraints is not None:
             self._required = [frozenset(constraints.required_of(y).tolist()) for y in range(p)]
             candidates = _allowed(candidates, constraints)
+            pairs = None if pairs is None else [_obeying(each, y, constraints) for y, each in enumerate(pairs)]
         self._candidates = np.ascontiguousarray(candidates, np.int64)
-        self._most = score.most_parents + max(map(len, self._required))
+        self._pairs = pairs or [[]] * p
+        numbers = np.full((p, max(map(len, self._pairs))), -1)
+        for y, each in enumerate(self._pairs):
+            numbers[y, : len(each)] = [min(pair) | max(pair) << PAIR for pair in each]
+        self._lists = np.concatenate([self._candidates, numbers], axis=1)
+        self._most = largest_family(score, constraints)
         # Of each node: where its branches are, its score once its parents are shrunk, and which these are.
         self.first, self.count = np.zeros(64, np.int64), np.zeros(64, np.int64)
         self.final = np.full(64, math.nan)
         self._families: list[Family] = []
         self._own: list[float] = []
         self._kept: dict[int, Integers] = {}
-        # Of each branch: the variable that is added, and the node below.
+        # Of each branch: the variable that is added, or the two of a pair, and the node below.
         self.branches, self.child = np.empty(1024, np.int64), np.full(1024, UNSEEN)
         self._used = 0
         self._node_of: dict[Family, int] = {}
@@ -109,10 +122,15 @@ class Trees:
                 elif self.child[branch] == UNSEEN:
                     grown.append((node, branch))
             if grown:
-                families = [_with(self._families[node], int(self.branches[branch])) for node, branch in grown]
+                families = [_with(self._families[node], *self._added_by(branch)) for node, branch in grown]
                 for (_, branch), node in zip(grown, self._nodes_of(families), strict=True):
                     self.child[branch] = node
             self._shrink(to_shrink)
+
+    def _added_by(self, branch: int) -> tuple[int, ...]:
+        """Return the variables that a branch adds: one, or the two of a pair."""
+        added = int(self.branches[branch])
+        return (added,) if added <= SINGLE else (added & SINGLE, added >> PAIR)
 
     def _nodes_of(self, families: list[Family]) -> list[int]:
         """Return the nodes of families, making those that are not there yet."""
@@ -123,13 +141,15 @@ class Trees:
             children, parents, sizes = _as_arrays(fresh)
             own, out = self._scanned(children, parents, sizes)
             out[sizes >= self._most] = np.inf
+            if self._lists.shape[1] > out.shape[1]:
+                out = np.concatenate([out, self._with_pairs(fresh)], axis=1)
             needed = self._used + out.size
             if needed > len(self.branches):
                 self.branches, self.child = _longer(self.branches, needed), _longer(self.child, needed, UNSEEN)
             nodes = np.arange(begin, begin + len(fresh))
-            lists = self._candidates[children]
+            lists, singles = self._lists[children], self._candidates.shape[1]
             self._used = rank_branches(
-                own, out, lists, LEAST_GAIN, self.first, self.count, self.branches, nodes, self._used
+                own, out, lists, singles, LEAST_GAIN, self.first, self.count, self.branches, nodes, self._used
             )
             scores = own.tolist()
             self._families += fresh
@@ -137,6 +157,20 @@ class Trees:
             self._node_of |= zip(fresh, nodes.tolist(), strict=True)
             self._scores |= zip(fresh, scores, strict=True)
         return [self._node_of[family] for family in families]
+
+    def _with_pairs(self, families: list[Family]) -> Floats:
+        """Return the scores of families with each pair of the child added, infinite where one of it is there."""
+        scores = np.full((len(families), self._lists.shape[1] - self._candidates.shape[1]), math.inf)
+        larger = {
+            (row, at): _with(family, *pair)
+            for row, family in enumerate(families)
+            for at, pair in enumerate(self._pairs[family[0]])
+            if len(family[1]) + 2 <= self._most and not set(pair) & set(family[1])
+        }
+        self._own_scores(list(larger.values()))
+        for place, family in larger.items():
+            scores[place] = self._scores[family]
+        return scores
 
     def _make_room(self, nodes: int) -> None:
         if nodes > len(self.first):
@@ -202,10 +236,10 @@ class Trees:
         ]
 
 
-def _with(family: Family, parent: int) -> Family:
-    """Return a family with one more parent."""
+def _with(family: Family, *added: int) -> Family:
+    """Return a family with more parents."""
     child, parents = family
-    return child, tuple(sorted((*parents, parent)))
+    return child, tuple(sorted({*parents, *added}))
 
 
 def _as_arrays(families: list[Family]) -> tuple[Integers, Integers, Integers]:
@@ -222,6 +256,11 @@ def _longer(array: NDArray[Any], needed: int, fill: float = 0) -> NDArray[Any]:
     longer = np.full(max(needed, 2 * len(array)), fill, array.dtype)
     longer[: len(array)] = array
     return longer
+
+
+def _obeying(pairs: list[tuple[int, int]], y: int, constraints: Constraints) -> list[tuple[int, int]]:
+    """Return the pairs both of which may be parents."""
+    return [pair for pair in pairs if constraints.may_be_parents(np.array(pair), y).all()]
 
 
 def _allowed(candidates: Integers, constraints: Constraints) -> Integers:

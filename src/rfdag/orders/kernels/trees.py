@@ -7,6 +7,12 @@ from rfdag.runtime.compilation import kernel, part
 UNSEEN = -1
 """In place of a node that is not made yet, and of the length of a list that is not known yet."""
 
+PAIR = 32
+"""By how many bits the second variable of a pair is shifted that a branch adds; it is never variable 0."""
+
+SINGLE = (1 << PAIR) - 1
+"""The bits of the first variable, or the only one."""
+
 TO_SHRINK = -2
 """In a request, in place of a branch: the parents of this node are to be shrunk."""
 
@@ -21,7 +27,8 @@ def _walk(y, limit, place, root, first, count, branches, child, wanted, asked):
     while True:
         found = UNSEEN
         for at in range(first[node], first[node] + count[node]):
-            if place[branches[at]] < limit:
+            added = branches[at]
+            if place[added & SINGLE] < limit and (added <= SINGLE or place[added >> PAIR] < limit):
                 found = at
                 break
         if found == UNSEEN:
@@ -108,20 +115,21 @@ def ends_of(order, root, first, count, branches, child, final, place, ends, want
 
 
 @kernel()
-def rank_branches(own, out, lists, least, first, count, branches, nodes, used):
+def rank_branches(own, out, lists, singles, least, first, count, branches, nodes, used):
     """Append, for each of some nodes, the candidates that lower its score, the best first; return the entries used.
 
-    ``own`` and ``out`` are the scores of the nodes and those with candidates added, ``lists`` what these are.
+    ``own`` and ``out`` are the scores of the nodes and those with candidates added, ``lists`` what these are: so many
+    ``singles``, then pairs, which are added where no single one of those that may be there helps.
     """
     for r in range(len(nodes)):
-        begin = used
+        begin = better = used
         for q in range(out.shape[1]):
-            if lists[r, q] < 0:
-                break
+            if q == singles:
+                better = used
             if out[r, q] < own[r] - least:
                 # Insertion: few candidates lower the score. Scores that differ by rounding count as equal.
                 at = used
-                while at > begin and out[r, branches[at - 1]] > out[r, q] + least:
+                while at > better and out[r, branches[at - 1]] > out[r, q] + least:
                     branches[at] = branches[at - 1]
                     at -= 1
                 branches[at] = q
