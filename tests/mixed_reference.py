@@ -57,16 +57,24 @@ def bdeu(codes, levels, child, parents, weights, sample_size):
     )
 
 
-def grown_and_shrunk(score, child, predecessors, most):
-    """Return the parents that a variable takes: added one by one while that helps, then dropped one by one."""
+def grown_and_shrunk(score, child, predecessors, most, pairs=()):
+    """Return the parents that a variable takes: added one by one while that helps, then dropped one by one.
+
+    Where no single one helps, one of the ``pairs`` is added that does.
+    """
     parents = ()
     now = score(child, parents)
-    while len(parents) < most:
-        trials = {x: score(child, tuple(sorted((*parents, x)))) for x in predecessors if x not in parents}
-        if not trials or min(trials.values()) >= now - 1e-6:
+    while True:
+        left = [x for x in predecessors if x not in parents]
+        for added in ([(x,) for x in left], [pair for pair in pairs if {*pair} <= {*left}]):
+            larger = {each: tuple(sorted((*parents, *each))) for each in added if len(parents) + len(each) <= most}
+            trials = {each: score(child, family) for each, family in larger.items()}
+            best = min(trials, key=lambda each: (round(trials[each], 6), each), default=None)
+            if best is not None and trials[best] < now - 1e-6:
+                parents, now = larger[best], trials[best]
+                break
+        else:
             break
-        best = min(trials, key=lambda x: (round(trials[x], 6), x))
-        parents, now = tuple(sorted((*parents, best))), trials[best]
     while parents:
         fewer = {x: score(child, tuple(y for y in parents if y != x)) for x in parents}
         best = min(fewer, key=fewer.__getitem__)
@@ -76,20 +84,27 @@ def grown_and_shrunk(score, child, predecessors, most):
     return parents, now
 
 
-def best_score(score, p, most):
-    """Return the least score of all DAGs: over all orders, with the best of all sets of parents."""
+def best_score(score, p, most, *, before=(), forbidden=(), required=()):
+    """Return the least score of all DAGs: over all orders, with the best of all sets of parents.
+
+    Of each pair in ``before`` the first precedes the second; pairs in ``forbidden`` are no edges, those in ``required``
+    are.
+    """
     best = math.inf
     families = {
         (child, frozenset(parents)): score(child, tuple(sorted(parents)))
         for child in range(p)
         for size in range(most + 1)
         for parents in itertools.combinations([x for x in range(p) if x != child], size)
+        if all((x, child) not in forbidden for x in parents) and all(x in parents for x, y in required if y == child)
     }
     for order in itertools.permutations(range(p)):
+        if any(order.index(x) > order.index(y) for x, y in (*before, *required)):
+            continue
         total = 0.0
         for at, child in enumerate(order):
-            before = set(order[:at])
-            total += min(value for (y, parents), value in families.items() if y == child and parents <= before)
+            known = set(order[:at])
+            total += min(value for (y, parents), value in families.items() if y == child and parents <= known)
         best = min(best, total)
     return best
 

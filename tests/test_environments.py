@@ -310,7 +310,6 @@ BAD = {
     "observational beside targets": ({"observational": ["none"]}, OptionError, "goes with targets='unknown'"),
     "a strange kind of targets": ({"targets": 5}, OptionError, "a mapping from labels to lists of columns"),
     "another method": ({"method": "rfd"}, OptionError, "Use method='soft'"),
-    "a proof": ({"exact": True}, OptionError, "exact: a proof"),
     "ranks": ({"correlation": "spearman"}, OptionError, "correlation: ranks"),
     "powers": ({"basis": 3}, OptionError, "basis: environments"),
     "a test": ({"test": "fisher-z"}, OptionError, "test decides in rows of one"),

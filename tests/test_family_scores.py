@@ -181,11 +181,18 @@ def test_trees_choose_the_parents_that_growing_and_shrinking_does(kind):
     def one(child, parents):
         return float(scores_of(score, [(child, np.array(parents, int))])[0])
 
-    trees = Trees(score, everything(5))
+    generator = np.random.default_rng(1)
+    pairs = [
+        [tuple(sorted(generator.choice(others, 2, replace=False).tolist())) for _ in range(2)]
+        for others in everything(5)
+    ]
+    trees = Trees(score, everything(5), pairs=pairs)
     for order in np.random.default_rng(1).permuted(np.tile(np.arange(5), (12, 1)), axis=1):
         found = TreeOrder(trees, order, price=1.0)
         for at, child in enumerate(order.tolist()):
-            parents, value = slow.grown_and_shrunk(one, child, sorted(order[:at].tolist()), score.most_parents)
+            parents, value = slow.grown_and_shrunk(
+                one, child, sorted(order[:at].tolist()), score.most_parents, pairs[child]
+            )
             assert tuple(found.parents_of(child)) == parents
             assert found.scores[child] == pytest.approx(value)
         assert found.total == pytest.approx(score_of(score, found.dag))

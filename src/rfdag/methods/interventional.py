@@ -15,7 +15,9 @@ from rfdag.evidence.environments import EnvironmentMoments
 from rfdag.evidence.interventions import Environment, Interventions, Target
 from rfdag.evidence.mechanisms import Prices, targets_of
 from rfdag.methods.found import INTERRUPTED, Found
+from rfdag.methods.proving import best_by_families, proof_by_families
 from rfdag.orders import environment_tuning as tuned
+from rfdag.orders import tuning
 from rfdag.orders.environment_scores import EnvironmentScore, price_of_intercepts
 from rfdag.orders.family_fits import gains_of
 from rfdag.orders.portfolio import Attempt
@@ -33,8 +35,9 @@ if TYPE_CHECKING:
 
 Integers = NDArray[np.int64]
 
+Intercepts = Literal["common", "environment"]
+
 OF_ONE_ENVIRONMENT = {
-    "exact": "a proof needs rows of one environment",
     "clusters": "clusters are made of rows of one environment",
     "parents": "parents are chosen by a score",
     "alpha": "parents are chosen by a score, not by tests",
@@ -57,7 +60,7 @@ MOST_FREED = 0.5
 class _Model:
     """A search under one assumption about intercepts: its score, the best order so far, and what intercepts cost."""
 
-    intercepts: Literal["common", "environment"]
+    intercepts: Intercepts
     extra: float
     score: EnvironmentScore
     orders: list[TreeOrder]
@@ -79,7 +82,7 @@ def found_in_environments(method: Soft, evidence: EnvironmentMoments, run: Run) 
 
     The variables are arranged by the data first, so that their arrangement in the input decides no tie.
     """
-    refuse_unserved(method, run)
+    refuse_unserved(method, len(evidence.names), run)
     places = evidence.places_by_data()
     constraints = None if run.constraints is None else run.constraints.arranged(places)
     found, model, compared = _searched(method, evidence.arranged(places), replace(run, constraints=constraints))
@@ -89,7 +92,7 @@ def found_in_environments(method: Soft, evidence: EnvironmentMoments, run: Run) 
     return method.concluded(replace(found, interventions=interventions, warnings=warnings), evidence, run)
 
 
-def refuse_unserved(method: Soft, run: Run) -> None:
+def refuse_unserved(method: Soft, columns: int, run: Run) -> None:
     """Raise for options that cannot do with several environments."""
     for given in (method, run.estimation):
         for name in given.given():
@@ -98,6 +101,12 @@ def refuse_unserved(method: Soft, run: Run) -> None:
                     f"{keyword(name)}: {OF_ONE_ENVIRONMENT[name]}, and {keyword('environments', ...)} or "
                     f"{keyword('targets', ...)} tell of several. Leave it out."
                 )
+    if method.exact is True and not method.scores_all_families(columns):
+        raise OptionError(
+            f"{keyword('exact', True)} takes up to {tuning.LARGEST_P_FOR_FAMILIES_ON_REQUEST} variables where "
+            f"{keyword('environments', ...)} or {keyword('targets', ...)} tell of several environments, and there are "
+            f"{columns}. Leave it out."
+        )
     if isinstance(method.penalty, tuple):
         raise OptionError(
             f"Several values of {keyword('penalty')} are compared in rows of one environment. Pass one of them."
@@ -106,16 +115,25 @@ def refuse_unserved(method: Soft, run: Run) -> None:
 
 def _searched(method: Soft, evidence: EnvironmentMoments, run: Run) -> tuple[Found, _Model, dict[str, float]]:
     """Return what starts, descents and restarts find, by which model of intercepts, and the scores of those tried."""
-    starts = starting_points(method, evidence, run)
-    run.clock.lap("elimination")
-    candidates = candidates_of(evidence, [each.dag for each in starts], run)
     asked = run.estimation.intercepts
-    kinds: tuple[Literal["common", "environment"], ...] = ("common", "environment") if asked == "auto" else (asked,)
-    rivals, interrupted = Rivals(), _interrupted(starts[-1])
-    if interrupted:
-        kinds = kinds[:1]
+    kinds: tuple[Intercepts, ...] = ("common", "environment") if asked == "auto" else (asked,)
+    rivals, interrupted = Rivals(), False
+    attempts: tuple[Attempt, ...] = ()
     with one_blas_thread():
-        models = [_modelled(method, evidence, candidates, [each.order for each in starts], run, kind) for kind in kinds]
+        models = _solved(method, evidence, kinds, run)
+    proven = bool(models)
+    if not proven:
+        starts = starting_points(method, evidence, run)
+        attempts, interrupted = _attempts(starts), _interrupted(starts[-1])
+        candidates = candidates_of(evidence, [each.dag for each in starts], run)
+        orders = [each.order for each in starts]
+        with one_blas_thread():
+            models = [
+                _modelled(method, evidence, candidates, orders, run, kind)
+                for kind in (kinds[:1] if interrupted else kinds)
+            ]
+    run.clock.lap("elimination")
+    with one_blas_thread():
         least = min(each.total for each in models)
         gamma = method.starting_gamma(evidence.n_samples, len(evidence.names), run.estimation)
         spare = tuned.PARENTS_TO_CATCH_UP * len(evidence.names) * models[0].score.price_of_parent
@@ -134,7 +152,7 @@ def _searched(method: Soft, evidence: EnvironmentMoments, run: Run) -> tuple[Fou
                         method.restarts,
                         run.deadline,
                         run.bar.stage("Restarting"),
-                        until=run.until,
+                        until=None if proven else run.until,
                         threads=run.threads,
                         rivals=rivals,
                     )
@@ -150,8 +168,12 @@ def _searched(method: Soft, evidence: EnvironmentMoments, run: Run) -> tuple[Fou
         Trace.empty(),
         total=best.total + model.extra,
         extension=gamma,
-        attempts=_attempts(starts),
+        attempts=attempts,
         operations=best.trees.operations,
+        # Where targets are unknown, each family has those that a search finds.
+        proof=proof_by_families(best.total + model.extra, len(evidence.names))
+        if proven and not evidence.unknown
+        else None,
         rivals=rivals.beside(best),
         gains=gains_of(model.score, best.dag),
         warnings=(INTERRUPTED,) if interrupted else (),
@@ -230,33 +252,58 @@ def _strongest(correlations: NDArray[np.float64], count: int) -> Integers:
     return np.argsort(-sizes, axis=1, kind="stable")[:, :count]
 
 
+def _score_of(
+    method: Soft, evidence: EnvironmentMoments, candidates: Integers, run: Run, intercepts: Intercepts
+) -> EnvironmentScore:
+    """Return the score under an assumption about intercepts."""
+    p, unit = len(evidence.names), float(np.log(evidence.n_samples))
+    gamma = method.starting_gamma(evidence.n_samples, p, run.estimation)
+    return EnvironmentScore(
+        evidence,
+        candidates,
+        kind=run.estimation.interventions,
+        centred=intercepts == "environment",
+        price_of_parent=method.price * unit + 2 * gamma * float(np.log(p)),
+        price=tuned.TARGET_PRICE * unit,
+    )
+
+
+def _extra(evidence: EnvironmentMoments, intercepts: Intercepts) -> float:
+    """Return what intercepts cost besides."""
+    if intercepts == "common":
+        return 0.0
+    return price_of_intercepts(evidence.n_samples, len(evidence.names), len(evidence.rows))
+
+
+def _solved(method: Soft, evidence: EnvironmentMoments, kinds: tuple[Intercepts, ...], run: Run) -> list[_Model]:
+    """Return the best order of all under each assumption about intercepts; none where that takes too long."""
+    models: list[_Model] = []
+    if not method.scores_all_families(len(evidence.names)):
+        return models
+    for kind in kinds:
+        score = _score_of(method, evidence, candidates_of(evidence, [], run), run, kind)
+        best = best_by_families(method, score, run, score.price_of_parent)
+        if best is None:
+            return []
+        models.append(_Model(kind, _extra(evidence, kind), score, [best]))
+    return models
+
+
 def _modelled(
     method: Soft,
     evidence: EnvironmentMoments,
     candidates: Integers,
     orders: list[Integers],
     run: Run,
-    intercepts: Literal["common", "environment"],
+    intercepts: Intercepts,
 ) -> _Model:
     """Return the start orders under an assumption about intercepts."""
-    p, unit = len(evidence.names), float(np.log(evidence.n_samples))
-    gamma = method.starting_gamma(evidence.n_samples, p, run.estimation)
-    of_parent = method.price * unit + 2 * gamma * float(np.log(p))
-    centred = intercepts == "environment"
-    score = EnvironmentScore(
-        evidence,
-        candidates,
-        kind=run.estimation.interventions,
-        centred=centred,
-        price_of_parent=of_parent,
-        price=tuned.TARGET_PRICE * unit,
-    )
+    score = _score_of(method, evidence, candidates, run, intercepts)
     trees = Trees(score, candidates, run.constraints, run.threads, run.limit.require)
-    found = [TreeOrder(trees, order, run.constraints, price=of_parent) for order in orders]
+    found = [TreeOrder(trees, order, run.constraints, price=score.price_of_parent) for order in orders]
     # From here on there is something to return.
     trees.check = run.deadline.require
-    extra = price_of_intercepts(evidence.n_samples, p, len(evidence.rows)) if centred else 0.0
-    return _Model(intercepts, extra, score, found)
+    return _Model(intercepts, _extra(evidence, intercepts), score, found)
 
 
 def _refine(model: _Model, generator: np.random.Generator, run: Run) -> None:

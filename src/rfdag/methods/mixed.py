@@ -15,9 +15,11 @@ from rfdag.eliminate.trace import Trace
 from rfdag.errors import keyword
 from rfdag.evidence.mixed import MixedMoments
 from rfdag.methods.found import INTERRUPTED, Found
-from rfdag.orders import block_tuning
+from rfdag.methods.proving import best_by_families, proof_by_families
+from rfdag.orders import block_tuning, tuning
 from rfdag.orders.family_fits import gains_of
-from rfdag.orders.family_scores import family_score
+from rfdag.orders.family_scores import CountScore, FamilyScore, family_score
+from rfdag.orders.interactions import acting_together
 from rfdag.orders.portfolio import Attempt
 from rfdag.orders.reinsertion import descend
 from rfdag.orders.restarts import iterate
@@ -35,7 +37,6 @@ Integers = NDArray[np.int64]
 
 OF_COLUMNS = {
     "rescoring": "beams over several columns a variable have one way to rescore",
-    "exact": "a proof needs variables of one column each",
     "clusters": "clusters are made of single columns",
     "parents": "parents are chosen by a score",
     "alpha": "parents are chosen by a score, not by tests",
@@ -81,8 +82,11 @@ def refuse_unserved(method: Soft, evidence: MixedMoments, run: Run) -> None:
     """Raise for options that cannot do with variables of several columns."""
     for given in (method, run.estimation):
         for name in given.given():
-            if name in OF_COLUMNS and not (name in ("exact", "clusters", "blocks") and not getattr(given, name)):
+            if name in OF_COLUMNS and not (name in ("clusters", "blocks") and not getattr(given, name)):
                 evidence.refuse(f"{keyword(name)}: {OF_COLUMNS[name]}")
+    if method.exact is True and not method.scores_all_families(len(evidence.names)):
+        most = tuning.LARGEST_P_FOR_FAMILIES_ON_REQUEST
+        evidence.refuse(f"{keyword('exact', True)} takes up to {most} variables unless each is one column")
     if isinstance(getattr(method, "penalty", None), tuple):
         evidence.refuse(f"Several values of {keyword('penalty')} are compared by a score of single columns")
 
@@ -91,38 +95,15 @@ def _searched(method: Soft, evidence: MixedMoments, run: Run) -> Found:
     """Return what eliminations, descents and restarts find."""
     options = method.family_options(evidence)
     score = family_score(evidence, **options)
-    white, _, starts = evidence.white
-    rows = float(evidence.n_samples)
-    price = method.price * float(np.log(rows))
-    constraints = run.constraints
+    price = method.price * float(np.log(float(evidence.n_samples)))
     with one_blas_thread():
-        settings = block_tuning.BLOCK_SETTINGS[: 1 if len(starts) > LARGEST_EXACT else None]
-        usual = 1 if len(starts) > LARGEST_EXACT else block_tuning.BLOCK_BEAM
-        width = usual if method.beam == "auto" else method.beam
-        trees = Trees(score, _candidates(evidence), constraints, run.threads, run.limit.require)
-        rivals, attempts, interrupted = Rivals(), [], False
-        starts_at: list[TreeOrder] = []
-        eliminating = run.bar.stage("Eliminating", run.limit)
-        for number, setting in enumerate(settings):
-
-            def within(share: float, number: int = number) -> None:
-                eliminating((number + share) / len(settings))
-
-            try:
-                order = block_orders(white, starts, rows, setting, width, constraints, within)[0]
-                scored = TreeOrder(trees, order, constraints, price=price)
-            except KeyboardInterrupt:
-                if not starts_at:
-                    raise
-                interrupted = True
-                break
-            attempts.append(Attempt(setting.cap, setting.mu, width, scored.total, setting.noise))
-            starts_at.append(scored)
-            if run.deadline.passed():
-                break
+        rivals, interrupted = Rivals(), False
+        attempts: list[Attempt] = []
+        of_all = best_by_families(method, score, run, price)
+        starts_at = [] if of_all is None else [of_all]
+        if of_all is None:
+            starts_at, attempts, interrupted = _started(method, evidence, score, price, run)
         run.clock.lap("elimination")
-        # From here on there is something to return.
-        trees.check = run.deadline.require
         best = min(starts_at, key=_total)
         if method.refining and not interrupted:
             generator = run.generator()
@@ -139,7 +120,7 @@ def _searched(method: Soft, evidence: MixedMoments, run: Run) -> Found:
                         restarts,
                         run.deadline,
                         run.bar.stage("Restarting"),
-                        until=run.until,
+                        until=run.until if of_all is None else None,
                         threads=run.threads,
                         rivals=rivals,
                     )
@@ -154,11 +135,51 @@ def _searched(method: Soft, evidence: MixedMoments, run: Run) -> Found:
         total=best.total,
         extension=options["gamma"],
         attempts=tuple(attempts),
-        operations=trees.operations,
+        operations=best.trees.operations,
+        proof=None if of_all is None else proof_by_families(of_all.total, len(evidence.names)),
         rivals=rivals.beside(best),
         warnings=(INTERRUPTED,) if interrupted else (),
         interrupted=interrupted,
     )
+
+
+def _started(
+    method: Soft, evidence: MixedMoments, score: FamilyScore, price: float, run: Run
+) -> tuple[list[TreeOrder], list[Attempt], bool]:
+    """Return the orders of eliminations, how these were tried, and whether the user interrupted."""
+    white, _, starts = evidence.white
+    rows = float(evidence.n_samples)
+    constraints = run.constraints
+    settings = block_tuning.BLOCK_SETTINGS[: 1 if len(starts) > LARGEST_EXACT else None]
+    usual = 1 if len(starts) > LARGEST_EXACT else block_tuning.BLOCK_BEAM
+    width = usual if method.beam == "auto" else method.beam
+    limit = run.limit.require
+    pairs = acting_together(score, run.threads, limit) if isinstance(score, CountScore) else None
+    trees = Trees(score, _candidates(evidence), constraints, run.threads, limit, pairs)
+    attempts: list[Attempt] = []
+    found: list[TreeOrder] = []
+    eliminating = run.bar.stage("Eliminating", run.limit)
+    interrupted = False
+    for number, setting in enumerate(settings):
+
+        def within(share: float, number: int = number) -> None:
+            eliminating((number + share) / len(settings))
+
+        try:
+            order = block_orders(white, starts, rows, setting, width, constraints, within)[0]
+            scored = TreeOrder(trees, order, constraints, price=price)
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            interrupted = True
+            break
+        attempts.append(Attempt(setting.cap, setting.mu, width, scored.total, setting.noise))
+        found.append(scored)
+        if run.deadline.passed():
+            break
+    # From here on there is something to return.
+    trees.check = run.deadline.require
+    return found, attempts, interrupted
 
 
 def _total(scored: TreeOrder) -> float:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from rfdag.eliminate import Engine, replay
 from rfdag.evidence.evidence import Evidence
@@ -13,15 +16,21 @@ from rfdag.methods.found import INTERRUPTED, Found
 from rfdag.methods.judged import Judged
 from rfdag.methods.run import Run
 from rfdag.orders import costs, tuning
+from rfdag.orders.all_families import AllFamilies
 from rfdag.orders.branching import prove
 from rfdag.orders.exact import Problem, Proof, best_dag, bytes_of_all_sets
+from rfdag.orders.family_scores import FamilyScore
 from rfdag.orders.path import criterion
 from rfdag.orders.restarts import iterate
 from rfdag.orders.reversals import Alternative
 from rfdag.orders.rivals import CLOSE, Rivals
 from rfdag.orders.scores import ScoredOrder
+from rfdag.orders.tree_order import TreeOrder
 from rfdag.runtime.deadline import OutOfTime
 from rfdag.runtime.memory import TRIFLE, available_memory
+
+if TYPE_CHECKING:
+    from rfdag.methods.soft import Soft
 
 
 def found_over_all_sets(
@@ -32,6 +41,28 @@ def found_over_all_sets(
     gamma = method.starting_gamma(rows, len(moments.names), run.estimation)
     scored, proof = _best_of_all(evidence, run, method.price, gamma, report)
     return Found(scored.order, scored.dag, replay(engine, scored.order).trace, scored, proof=proof)
+
+
+def best_by_families(method: Soft, score: FamilyScore, run: Run, price: float) -> TreeOrder | None:
+    """Return the best order of all by a score of families; None where that takes too long, or no DAG has a score.
+
+    ``price`` is that of an edge. Unless the user asks for the best order, three quarters of the time are left for a
+    search.
+    """
+    if not method.scores_all_families(score.size):
+        return None
+    limit = run.limit if method.exact is True else run.limit.share(0.25)
+    report = run.bar.stage("Comparing all graphs", limit)
+    with suppress(OutOfTime):
+        families = AllFamilies(score, run.constraints, run.threads, report)
+        best = TreeOrder(families, families.best_order(report), run.constraints, price=price)
+        return best if np.isfinite(best.total) else None
+    return None
+
+
+def proof_by_families(total: float, columns: int) -> Proof:
+    """Return the proof that a score is the best of all, once those of all families have been compared."""
+    return Proof(total, complete=True, sets=1 << columns, exhaustive=True)
 
 
 def best_of_penalties(method: Judged, found: Found, evidence: Evidence, run: Run) -> Found:
@@ -129,4 +160,4 @@ def _best_of_all(
     problem = Problem(moments.local(), penalty, gamma, run.constraints)
     solution = best_dag(problem, run.threads, report)
     scored = ScoredOrder(moments.local(), solution.order, penalty, gamma, solution.dag, run.constraints)
-    return scored, Proof(scored.total, complete=True, sets=1 << problem.p, exhaustive=True)
+    return scored, proof_by_families(scored.total, problem.p)

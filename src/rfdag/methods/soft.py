@@ -74,6 +74,7 @@ class Soft(Refinable):
             '"auto" looks at all sets of up to 20 variables in place of the beams; from 21 to 30 it tries for a second '
             "or two to prove that nothing is better than what the search found, which succeeds on sparse graphs. True "
             "takes the time and memory it needs: for up to 25 variables it always succeeds, up to 62 on sparse graphs. "
+            "With categories, curves or several environments it is up to 8 variables by default, up to 16 with True. "
             "False leaves it at beams and refinement, and so does "
             '"auto" where their options are given (`beam`, `rescoring`, `restarts`, `refine`).'
         ),
@@ -150,6 +151,12 @@ class Soft(Refinable):
     def solves(self, columns: int) -> bool:
         """Return whether it looks at all sets of so many variables, in place of beams."""
         return self.seeks_best and not self.asks_for_beams and columns <= tuning.LARGEST_P_FOR_ALL_SETS
+
+    def scores_all_families(self, columns: int) -> bool:
+        """Return whether it compares all graphs of so many variables where these are more than a column each."""
+        if self.exact is True:
+            return self.seeks_best and columns <= tuning.LARGEST_P_FOR_FAMILIES_ON_REQUEST
+        return self.seeks_best and not self.asks_for_beams and columns <= tuning.LARGEST_P_FOR_ALL_FAMILIES
 
     def proves_by(self, columns: int) -> Literal["", "all sets", "branch and bound"]:
         """Return how it proves its answer after the search, if the user asked for that."""

@@ -58,18 +58,9 @@ class Problem:
         none = np.empty(0, np.int64)
         return none if self.constraints is None else np.flatnonzero(self.constraints.roles[y] == role)
 
-    def following(self) -> Integers:
-        """Return, for each variable, the set of those that must follow it."""
-        return self._sets(lambda before: before)
-
     def preceding(self) -> Integers:
         """Return, for each variable, the set of those that must precede it."""
-        return self._sets(lambda before: before.T)
-
-    def _sets(self, turned: Callable[[NDArray[np.bool_]], NDArray[np.bool_]]) -> Integers:
-        if self.constraints is None:
-            return np.zeros(self.p, np.int64)
-        return np.array([as_bits(np.flatnonzero(row)) for row in turned(self.constraints.before)], np.int64)
+        return _sets_of(None if self.constraints is None else self.constraints.before.T, self.p)
 
 
 @dataclass(frozen=True)
@@ -136,17 +127,35 @@ def best_dag(problem: Problem, threads: int = 1, report: Callable[[float], None]
                 exact.spread_to_supersets(least[y], p - 1, member, member + 1)
 
     share(score, min(threads, p) if p > tuning.LEAST_P_FOR_EXACT_THREADS else 1)
+    order = best_order(least, problem.constraints, lambda share: report(0.8 + 0.2 * share))
+    return _with_families(problem, order)
+
+
+def best_order(
+    least: Floats, constraints: Constraints | None, report: Callable[[float], None] = lambda share: None
+) -> Integers:
+    """Return the order of least score of all that obey the constraints, a source first.
+
+    ``least[y, S]`` is the least score of y with parents within S, a mask over the variables without y. ``report`` is
+    called with the share done, and may raise.
+    """
+    p = len(least)
+    followers = _sets_of(None if constraints is None else constraints.before, p)
     best, last = np.zeros(1 << p), np.zeros(1 << p, np.int8)
-    followers = problem.following()
     for first in range(1, 1 << p, SETS_AT_ONCE):
         exact.order_sets(first, min(first + SETS_AT_ONCE, 1 << p), least, followers, best, last)
-        report(0.8 + 0.2 * first / (1 << p))
+        report(first / (1 << p))
     order: list[int] = []
     left = (1 << p) - 1
     while left:
         order.append(int(last[left]))
         left ^= 1 << order[-1]
-    return _with_families(problem, np.array(order[::-1], np.int64))
+    return np.array(order[::-1], np.int64)
+
+
+def _sets_of(flags: NDArray[np.bool_] | None, p: int) -> Integers:
+    """Return the rows of p × p flags as sets of bits; empty ones where there are none."""
+    return np.zeros(p, np.int64) if flags is None else np.array([as_bits(np.flatnonzero(row)) for row in flags])
 
 
 def score_families(

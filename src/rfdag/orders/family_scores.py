@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.evidence.mixed import MixedMoments
+from rfdag.knowledge.constraints import Constraints
 from rfdag.orders.kernels.blocks import scan_blocks
 from rfdag.orders.kernels.counts import scan_counts
 
@@ -45,6 +46,12 @@ class FamilyScore(Protocol):
 
     def work(self, families: int, parents: int, candidates: int) -> int:
         """Return about how many operations a scan takes of families with so many parents in all."""
+
+
+def largest_family(score: FamilyScore, constraints: Constraints | None) -> int:
+    """Return how many parents any variable may have: as many as the score allows, or as are required of one."""
+    required = [0] if constraints is None else [len(constraints.required_of(y)) for y in range(score.size)]
+    return max(score.most_parents, *required)
 
 
 def family_score(
@@ -162,6 +169,13 @@ class CountScore:
     sample_size
         The equivalent sample size of BDeu; None for the BIC.
 
+    Attributes
+    ----------
+    logs
+        c ln c for every count c.
+    bit_starts
+        At which of the `bits` the levels of each variable begin.
+
     Examples
     --------
     >>> same = np.array([[0, 1] * 50, [0, 1] * 50], np.uint8)
@@ -186,10 +200,11 @@ class CountScore:
         self.most_parents = max(self.size - 1, 1)
         n = int(weights.sum())
         counts = np.arange(n + 1, dtype=np.float64)
-        self._logs = counts * np.log(np.maximum(counts, 1.0))
-        self._codes, self._levels, self._weights = codes, np.ascontiguousarray(levels, np.int64), weights
-        self._bits = _bits_of(codes, self._levels) if (weights == 1).all() else np.empty((0, 0), np.uint64)
-        self._bit_starts = np.append(0, np.cumsum(self._levels))
+        self.logs = counts * np.log(np.maximum(counts, 1.0))
+        self.levels = np.ascontiguousarray(levels, np.int64)
+        self.bit_starts = np.append(0, np.cumsum(self.levels))
+        self._codes, self._weights = codes, weights
+        self._bits = _bits_of(codes, self.levels) if (weights == 1).all() else np.empty((0, 0), np.uint64)
         self._sample_size = sample_size or 0.0
         self._share = share
         self._price = penalty / 2 * math.log(max(share * n, 2.0))
@@ -200,7 +215,7 @@ class CountScore:
     ) -> tuple[Floats, Floats]:
         """Return the scores of children given parents, and those with each candidate added."""
         own, out = np.empty(len(children)), np.empty((len(children), candidates.shape[1]))
-        data = self._codes, self._levels, self._weights, self._bits, self._bit_starts, self._logs
+        data = self._codes, self.levels, self._weights, self._bits, self.bit_starts, self.logs
         prices = self._sample_size, self._share, self._price, self._per_parent, MOST_CELLS
         scan_counts(*data, *prices, children, parents, sizes, candidates, own, out)
         return own, out
@@ -208,6 +223,13 @@ class CountScore:
     def work(self, families: int, parents: int, candidates: int) -> int:
         """Return about how many operations a scan takes."""
         return (families * (candidates + 1) + parents) * self._codes.shape[1]
+
+    @property
+    def bits(self) -> NDArray[np.uint64]:
+        """For each level of each variable which rows have it; a row that counts several times is there as often."""
+        if self._bits.size:
+            return self._bits
+        return _bits_of(np.repeat(self._codes, self._weights, axis=1), self.levels)
 
 
 def _bits_of(codes: NDArray[np.uint8], levels: Integers) -> NDArray[np.uint64]:

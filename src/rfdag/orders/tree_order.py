@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar, Self
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +12,32 @@ from scipy.sparse import csr_array
 from rfdag.knowledge.constraints import Constraints
 from rfdag.orders.candidates import Candidates
 from rfdag.orders.kernels.trees import ends_of, weigh_places
-from rfdag.orders.trees import LEAST_GAIN, Trees
+from rfdag.orders.trees import LEAST_GAIN
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 OPERATIONS_A_WALK = 4
 """Operations that a walk down a tree counts for."""
+
+
+class ParentTrees(Protocol):
+    """Which parents each variable takes among any predecessors, as trees that `rfdag.orders.kernels.trees` walks."""
+
+    root: Integers
+    first: Integers
+    count: Integers
+    branches: Integers
+    beside: Integers
+    child: Integers
+    final: Floats
+    operations: int
+
+    def parents_at(self, node: int) -> Integers:
+        """Return the parents that a variable keeps whose walk ends at a node."""
+
+    def serve(self, wanted: Integers) -> None:
+        """Make what walks have asked for."""
 
 
 class TreeOrder:
@@ -38,6 +57,7 @@ class TreeOrder:
     Examples
     --------
     >>> from rfdag.orders.family_scores import BlockScore
+    >>> from rfdag.orders.trees import Trees
     >>> pair = BlockScore(np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([0, 1, 2]), None, 100)
     >>> found = TreeOrder(Trees(pair, np.array([[1], [0]])), np.array([1, 0]), price=9.2)
     >>> found.dag
@@ -47,7 +67,9 @@ class TreeOrder:
 
     gamma: ClassVar[float] = 0.0
 
-    def __init__(self, trees: Trees, order: Integers, constraints: Constraints | None = None, *, price: float) -> None:
+    def __init__(
+        self, trees: ParentTrees, order: Integers, constraints: Constraints | None = None, *, price: float
+    ) -> None:
         p = len(order)
         self.trees, self.constraints, self.price = trees, constraints, price
         self.candidates = Candidates.all(p)
@@ -165,7 +187,7 @@ class TreeOrder:
         """Weigh all places where a variable may be put; return how much is wanted for that, 0 when it is done."""
         self._walks += 3 * (high - low) + 1
         trees = self.trees
-        known = trees.root, trees.first, trees.count, trees.branches, trees.child, trees.final
+        known = trees.root, trees.first, trees.count, trees.branches, trees.beside, trees.child, trees.final
         room = self._place, self._totals, self._work, self._wanted
         return int(weigh_places(variable, rest, low, high, *known, *room))
 
@@ -230,7 +252,7 @@ class TreeOrder:
         trees = self.trees
         for child in np.flatnonzero(before != self._ends).tolist():
             old, new = trees.parents_at(int(before[child])), trees.parents_at(int(self._ends[child]))
-            if not np.array_equal(old, new):
+            if old is not new and not np.array_equal(old, new):
                 self._stale[child] = True
                 self._stale[old] = self._stale[new] = True
         return self.total - score
@@ -241,7 +263,7 @@ class TreeOrder:
         trees = self.trees
         while True:
             self._walks += len(order)
-            known = trees.root, trees.first, trees.count, trees.branches, trees.child, trees.final
+            known = trees.root, trees.first, trees.count, trees.branches, trees.beside, trees.child, trees.final
             asked = ends_of(order, *known, self._place, ends, self._wanted)
             if not asked:
                 return ends

@@ -1,9 +1,10 @@
 """Which parents a variable takes among any predecessors: grow–shrink trees, made as far as a search asks for them.
 
-From no parents on, or from the required ones, a variable adds the predecessor that lowers its score most, and when none
-does, drops the parents without which it scores better. What it adds next depends on its parents so far alone, so that
-all answers of a variable form a tree (Andrews et al., 2023, for the search BOSS), and each set of parents is scored
-once however many orders are compared.
+From no parents on, or from the required ones, a variable adds the predecessor that lowers its score most; where none
+does, the pair of them that does, among those known to tell something together. When no more help, it drops the parents
+without which it scores better. What it adds next depends on its parents so far alone, so that all answers of a variable
+form a tree (Andrews et al., 2023, for the search BOSS), and each set of parents is scored once however many orders are
+compared.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.knowledge.constraints import Constraints
-from rfdag.orders.family_scores import FamilyScore
+from rfdag.orders.family_scores import FamilyScore, largest_family
 from rfdag.orders.kernels.trees import TO_SHRINK, UNSEEN, rank_branches
 from rfdag.runtime.threads import require_wanted, share
 
@@ -37,6 +38,9 @@ WORK_FOR_THREADS = 2_000_000
 Family = tuple[int, tuple[int, ...]]
 """A child and its parents, ascending."""
 
+Pairs = list[list[tuple[int, int]]]
+"""For each variable, pairs of others."""
+
 
 class Trees:
     """The grow–shrink trees of all variables.
@@ -53,6 +57,8 @@ class Trees:
         How many threads scan families.
     check
         Called again and again, and may raise.
+    pairs
+        For each variable the pairs of others that may be parents only together.
 
     Attributes
     ----------
@@ -67,6 +73,7 @@ class Trees:
         constraints: Constraints | None = None,
         threads: int = 1,
         check: Callable[[], None] = lambda: None,
+        pairs: Pairs | None = None,
     ) -> None:
         p = score.size
         self.score = score
@@ -78,16 +85,20 @@ class Trees:
         if constraints is not None:
             self._required = [frozenset(constraints.required_of(y).tolist()) for y in range(p)]
             candidates = _allowed(candidates, constraints)
+            pairs = None if pairs is None else [_obeying(each, y, constraints) for y, each in enumerate(pairs)]
         self._candidates = np.ascontiguousarray(candidates, np.int64)
-        self._most = score.most_parents + max(map(len, self._required))
+        self._pairs = pairs or [[]] * p
+        self._most_pairs = max(map(len, self._pairs))
+        self._most = largest_family(score, constraints)
         # Of each node: where its branches are, its score once its parents are shrunk, and which these are.
         self.first, self.count = np.zeros(64, np.int64), np.zeros(64, np.int64)
         self.final = np.full(64, math.nan)
         self._families: list[Family] = []
         self._own: list[float] = []
         self._kept: dict[int, Integers] = {}
-        # Of each branch: the variable that is added, and the node below.
-        self.branches, self.child = np.empty(1024, np.int64), np.full(1024, UNSEEN)
+        # Of each branch: the variables that are added, the same one twice or two, and the node below.
+        self.branches, self.beside = np.zeros(1024, np.int64), np.zeros(1024, np.int64)
+        self.child = np.full(1024, UNSEEN)
         self._used = 0
         self._node_of: dict[Family, int] = {}
         self._scores: dict[Family, float] = {}
@@ -109,7 +120,10 @@ class Trees:
                 elif self.child[branch] == UNSEEN:
                     grown.append((node, branch))
             if grown:
-                families = [_with(self._families[node], int(self.branches[branch])) for node, branch in grown]
+                families = [
+                    _with(self._families[node], int(self.branches[branch]), int(self.beside[branch]))
+                    for node, branch in grown
+                ]
                 for (_, branch), node in zip(grown, self._nodes_of(families), strict=True):
                     self.child[branch] = node
             self._shrink(to_shrink)
@@ -123,20 +137,37 @@ class Trees:
             children, parents, sizes = _as_arrays(fresh)
             own, out = self._scanned(children, parents, sizes)
             out[sizes >= self._most] = np.inf
+            singles = np.repeat(self._candidates[children, :, None], 2, axis=2)
+            pairs, of_pairs = self._pairs_added(fresh)
+            added, out = np.concatenate([singles, pairs], axis=1), np.concatenate([out, of_pairs], axis=1)
             needed = self._used + out.size
             if needed > len(self.branches):
-                self.branches, self.child = _longer(self.branches, needed), _longer(self.child, needed, UNSEEN)
+                self.branches, self.beside = _longer(self.branches, needed), _longer(self.beside, needed)
+                self.child = _longer(self.child, needed, UNSEEN)
             nodes = np.arange(begin, begin + len(fresh))
-            lists = self._candidates[children]
-            self._used = rank_branches(
-                own, out, lists, LEAST_GAIN, self.first, self.count, self.branches, nodes, self._used
-            )
+            known = self.first, self.count, self.branches, self.beside
+            self._used = rank_branches(own, out, added, singles.shape[1], LEAST_GAIN, *known, nodes, self._used)
             scores = own.tolist()
             self._families += fresh
             self._own += scores
             self._node_of |= zip(fresh, nodes.tolist(), strict=True)
             self._scores |= zip(fresh, scores, strict=True)
         return [self._node_of[family] for family in families]
+
+    def _pairs_added(self, families: list[Family]) -> tuple[Integers, Floats]:
+        """Return, for each family, the pairs that may be added to it, and its scores with them."""
+        pairs = np.zeros((len(families), self._most_pairs, 2), np.int64)
+        scores = np.full((len(families), self._most_pairs), math.inf)
+        larger: dict[tuple[int, int], Family] = {}
+        for row, (child, parents) in enumerate(families):
+            for at, (x, z) in enumerate(self._pairs[child]):
+                if x not in parents and z not in parents and len(parents) + 2 <= self._most:
+                    pairs[row, at] = x, z
+                    larger[row, at] = _with((child, parents), x, z)
+        self._own_scores(list(larger.values()))
+        for place, family in larger.items():
+            scores[place] = self._scores[family]
+        return pairs, scores
 
     def _make_room(self, nodes: int) -> None:
         if nodes > len(self.first):
@@ -202,10 +233,10 @@ class Trees:
         ]
 
 
-def _with(family: Family, parent: int) -> Family:
-    """Return a family with one more parent."""
+def _with(family: Family, *added: int) -> Family:
+    """Return a family with more parents."""
     child, parents = family
-    return child, tuple(sorted((*parents, parent)))
+    return child, tuple(sorted({*parents, *added}))
 
 
 def _as_arrays(families: list[Family]) -> tuple[Integers, Integers, Integers]:
@@ -222,6 +253,11 @@ def _longer(array: NDArray[Any], needed: int, fill: float = 0) -> NDArray[Any]:
     longer = np.full(max(needed, 2 * len(array)), fill, array.dtype)
     longer[: len(array)] = array
     return longer
+
+
+def _obeying(pairs: list[tuple[int, int]], y: int, constraints: Constraints) -> list[tuple[int, int]]:
+    """Return the pairs both of which may be parents."""
+    return [pair for pair in pairs if constraints.may_be_parents(np.array(pair), y).all()]
 
 
 def _allowed(candidates: Integers, constraints: Constraints) -> Integers:

@@ -20,10 +20,10 @@ class Bounded:
 
     @property
     def optimal(self) -> bool | None:
-        """True if no DAG over these variables has a smaller BIC; None where that is not known.
+        """True if no DAG over these variables has a smaller score; None where that is not known.
 
-        It is said of the BIC with the result's penalty and γ, of DAGs that obey the knowledge, and of variables with at
-        most half as many parents as there are rows. Equivalent DAGs have the same BIC.
+        It is said of the score with the result's penalty and γ, of DAGs that obey the knowledge, and of variables with
+        at most half as many parents as there are rows. Equivalent DAGs have the same score.
 
         Examples
         --------

@@ -173,7 +173,7 @@ def scan_counts(
         count, seen = _groups(codes, levels, parents[r], size, groups, seen)
         for i in range(n):
             of_child[i] = groups[i] * m + row[i]
-        by_bits = count * m <= most_by_bits
+        by_bits = candidates[y, 0] >= 0 and count * m <= most_by_bits
         if by_bits:
             of_cells[: count * m] = np.uint64(0)
             totals[: count * m] = 0
@@ -223,3 +223,69 @@ def scan_counts(
                 own[r] = score
             else:
                 out[r, q] = score
+
+
+@kernel()
+def count_pairs(bits, bit_starts, levels, logs, pairs):
+    """Write Σ c ln c over the cells of the table of every two variables, and of each one on the diagonal."""
+    for a in range(len(levels)):
+        for b in range(a, len(levels)):
+            total = 0.0
+            for i in range(bit_starts[a], bit_starts[a + 1]):
+                for j in range(bit_starts[b], bit_starts[b + 1]):
+                    rows = np.uint64(0)
+                    for word in range(bits.shape[1]):
+                        rows += _ones_in(bits[i, word] & bits[j, word])
+                    total += logs[np.int64(rows)]
+            pairs[a, b] = pairs[b, a] = total
+
+
+@kernel()
+def count_triples(bits, bit_starts, levels, logs, pairs, least, a, cells, totals, found):
+    """Write the triples that begin with ``a`` and tell more together than in pairs; return how many there are.
+
+    Parameters
+    ----------
+    bits, bit_starts, levels, logs
+        As for `scan_counts`; every row counts once.
+    pairs
+        What `count_pairs` writes.
+    least
+        For each number of degrees of freedom, from which 2 n times the information of all three on is enough.
+    a
+        The first variable of the triples.
+    cells, totals
+        Room for the rows of each cell of a table of two variables, as bits, and for their numbers.
+    found
+        The two other variables, and that information, a row for each triple; those beyond the last row are left out.
+    """
+    p, words, n = len(levels), bits.shape[1], len(logs) - 1
+    there = 0
+    for b in range(a + 1, p - 1):
+        count = levels[a] * levels[b]
+        for i in range(levels[a]):
+            for j in range(levels[b]):
+                cell, rows = i * levels[b] + j, np.uint64(0)
+                for word in range(words):
+                    cells[cell, word] = bits[bit_starts[a] + i, word] & bits[bit_starts[b] + j, word]
+                    rows += _ones_in(cells[cell, word])
+                totals[cell] = rows
+        of_two = pairs[a, a] + pairs[b, b] - pairs[a, b] - logs[n]
+        for c in range(b + 1, p):
+            together = 0.0
+            for cell in range(count):
+                left = totals[cell]
+                if left == 0:
+                    continue
+                for level in range(bit_starts[c], bit_starts[c + 1] - 1):
+                    rows = np.uint64(0)
+                    for word in range(words):
+                        rows += _ones_in(cells[cell, word] & bits[level, word])
+                    together += logs[np.int64(rows)]
+                    left -= np.int64(rows)
+                together += logs[left]
+            information = 2.0 * (together + of_two + pairs[c, c] - pairs[a, c] - pairs[b, c])
+            if information > least[(levels[a] - 1) * (levels[b] - 1) * (levels[c] - 1)] and there < len(found):
+                found[there, 0], found[there, 1], found[there, 2] = b, c, information
+                there += 1
+    return there
