@@ -37,7 +37,7 @@ SPARE_ROWS = 4
 SCREENED = 1.0
 """Prices of a number by which a first look at an environment may be wrong."""
 
-TRIED_IN_ALL_WAYS = 4
+TRIED_IN_ALL_WAYS = 6
 """Environments that may be targets up to which all sets of them are tried."""
 
 UNEVEN = 2.0
@@ -331,7 +331,7 @@ def scan_environments(
         np.empty(room),
     )
     with_places, with_targets, with_apart = np.empty(room, np.int64), np.zeros(groups, np.bool_), np.empty(groups)
-    far, costs = np.empty(groups), np.empty(groups)
+    far, costs, rises = np.empty(groups), np.empty(groups), np.empty(groups)
     for r in range(len(children)):
         y, m = children[r], sizes[r]
         count = row_starts[y + 1] - row_starts[y]
@@ -378,16 +378,14 @@ def scan_environments(
                 far[e] = centre_of[e, m] - offset[m]
                 for a in range(m):
                     far[e] -= slopes[a] * (centre_of[e, a] - offset[a])
-                if here[e]:
-                    costs[e] = _cost_of_target(against[e], part_of[e, m, m], n[e], kind, price, apart[e])
-                else:
-                    costs[e] = np.inf
-                    if left - n[e] > 2 * m + SPARE_ROWS:
-                        rise = _look(
-                            part_of[e], centre_of[e], n[e], False, m, kind, price, apart[e], covariance, lower, slopes,
-                            offset, variance, left, left - n[e], spare,
-                        )  # fmt: skip
-                        costs[e] = max(rise, 0.0)
+                costs[e] = _cost_of_target(against[e], part_of[e, m, m], n[e], kind, price, apart[e])
+                rises[e] = np.inf
+                if not here[e] and left - n[e] > 2 * m + SPARE_ROWS:
+                    rise = _look(
+                        part_of[e], centre_of[e], n[e], False, m, kind, price, apart[e], covariance, lower, slopes,
+                        offset, variance, left, left - n[e], spare,
+                    )  # fmt: skip
+                    rises[e] = max(rise, 0.0)
             if here[e] and kind != 0 and n[e] > 2 * (m + 1) + SPARE_ROWS:
                 for i in range(m + 1):
                     for j in range(i + 1):
@@ -468,7 +466,7 @@ def scan_environments(
             first = (member_starts[y] + at) * per_member
             if unknown and total > own[r] - LEAST_FALL and _promising(
                 scatter, mean, n, here, at, places, m, part_of, centre_of, rest, against, far, slopes, slopes_of_x,
-                offset, centre, slope, now, variance, left, of_x, of_both, costs,
+                offset, centre, slope, now, variance, left, of_x, of_both, costs, rises,
                 suspects[first : first + per_member], price, price_of_parent, total - own[r],
             ):  # fmt: skip
                 for s in range(m):
@@ -490,13 +488,14 @@ def scan_environments(
 @part()
 def _promising(
     scatter, mean, n, here, at, places, m, parts, centres, rest, against, far, slopes, slopes_of_x, offset, centre,
-    slope, now, variance, left, of_x, of_both, costs, suspects, price, price_of_parent, short,
+    slope, now, variance, left, of_x, of_both, costs, rises, suspects, price, price_of_parent, short,
 ):  # fmt: skip
     """Return whether a candidate that gains nothing by itself might gain something together with other targets.
 
     By itself it falls ``short`` by so much. It is promising if its slope differs so much in some of the suspects that
-    they may become targets beside it; or if less falls short once environments that are targets cease to be. ``costs``
-    are those of the targets' mechanisms, and how much the score rises if another environment becomes a target.
+    they may become targets beside it; or if less falls short once one of them is a target, or ceases to be, or all
+    targets cease to be. ``costs`` are those of mechanisms of targets, ``rises`` how much the score rises, without the
+    candidate, for another target.
     """
     gain, least = 0.0, np.inf
     rows, crossing_left, left_of_x = left, left * of_both, left * of_x
@@ -516,13 +515,18 @@ def _promising(
             for c in range(a):
                 value += slopes_of_x[c] * parts[e, a, c]
             own_of_x += 2.0 * slopes_of_x[a] * value
-        moved, spread = n[e] * far[e] * distance, n[e] * distance * distance
+        # With its rows the mean of those that count moves.
+        sign = 1.0 if here[e] else -1.0
+        weight = n[e] * left / (left + sign * n[e]) if left + sign * n[e] > 0.0 else n[e]
+        moved, spread = weight * far[e] * distance, weight * distance * distance
+        share = against[e] + weight * far[e] * far[e]
+        after = _rejoined(
+            left + sign * n[e], left * variance + sign * share, left * of_both + sign * (crossing + moved),
+            left * of_x + sign * (own_of_x + spread),
+        )  # fmt: skip
+        if after - sign * costs[e] < before:
+            return True
         if here[e]:
-            share = against[e] + n[e] * far[e] * far[e]
-            if _rejoined(
-                left + n[e], left * variance + share, left * of_both + crossing + moved, left * of_x + own_of_x + spread
-            ) < before + costs[e]:  # fmt: skip
-                return True
             all_rows += n[e]
             all_of_y += share
             all_crossing += crossing + moved
@@ -530,7 +534,7 @@ def _promising(
             all_costs += costs[e]
             rise = price
         else:
-            rise = costs[e]
+            rise = rises[e]
             least = min(least, rise)
             rows -= n[e]
             crossing_left -= crossing + moved
@@ -550,6 +554,8 @@ def _promising(
 @part()
 def _rejoined(rows, of_y, crossing, of_x):
     """Return the score of some rows whose residuals have these sums of squares and products, without prices."""
+    if rows <= SPARE_ROWS:
+        return np.inf
     left = of_y - (crossing * crossing / of_x if of_x > 0.0 else 0.0)
     return rows * math.log(max(left, FLOOR * of_y, TINY) / rows)
 
