@@ -83,7 +83,6 @@ class AllFamilies:
         self.count = np.tile(p - 1 - np.bitwise_count(sets).astype(np.int64), p)
         self.first = np.cumsum(self.count) - self.count
         self.branches = np.concatenate([_others(p, y)[places] for y in range(p)])
-        self.beside = self.branches
         self.child = np.concatenate([each[masks | 1 << places] for each in nodes])
         self.final = self.least.ravel()
 

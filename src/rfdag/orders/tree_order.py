@@ -28,7 +28,6 @@ class ParentTrees(Protocol):
     first: Integers
     count: Integers
     branches: Integers
-    beside: Integers
     child: Integers
     final: Floats
     operations: int
@@ -187,7 +186,7 @@ class TreeOrder:
         """Weigh all places where a variable may be put; return how much is wanted for that, 0 when it is done."""
         self._walks += 3 * (high - low) + 1
         trees = self.trees
-        known = trees.root, trees.first, trees.count, trees.branches, trees.beside, trees.child, trees.final
+        known = trees.root, trees.first, trees.count, trees.branches, trees.child, trees.final
         room = self._place, self._totals, self._work, self._wanted
         return int(weigh_places(variable, rest, low, high, *known, *room))
 
@@ -263,7 +262,7 @@ class TreeOrder:
         trees = self.trees
         while True:
             self._walks += len(order)
-            known = trees.root, trees.first, trees.count, trees.branches, trees.beside, trees.child, trees.final
+            known = trees.root, trees.first, trees.count, trees.branches, trees.child, trees.final
             asked = ends_of(order, *known, self._place, ends, self._wanted)
             if not asked:
                 return ends

@@ -88,7 +88,10 @@ class Trees:
             pairs = None if pairs is None else [_obeying(each, y, constraints) for y, each in enumerate(pairs)]
         self._candidates = np.ascontiguousarray(candidates, np.int64)
         self._pairs = pairs or [[]] * p
-        self._most_pairs = max(map(len, self._pairs))
+        numbers = np.full((p, max(map(len, self._pairs))), -1)
+        for y, each in enumerate(self._pairs):
+            numbers[y, : len(each)] = [min(pair) + p * max(pair) for pair in each]
+        self._lists = np.concatenate([self._candidates, numbers], axis=1)
         self._most = largest_family(score, constraints)
         # Of each node: where its branches are, its score once its parents are shrunk, and which these are.
         self.first, self.count = np.zeros(64, np.int64), np.zeros(64, np.int64)
@@ -96,9 +99,8 @@ class Trees:
         self._families: list[Family] = []
         self._own: list[float] = []
         self._kept: dict[int, Integers] = {}
-        # Of each branch: the variables that are added, the same one twice or two, and the node below.
-        self.branches, self.beside = np.zeros(1024, np.int64), np.zeros(1024, np.int64)
-        self.child = np.full(1024, UNSEEN)
+        # Of each branch: the variable that is added, or the pair as a number from p on, and the node below.
+        self.branches, self.child = np.empty(1024, np.int64), np.full(1024, UNSEEN)
         self._used = 0
         self._node_of: dict[Family, int] = {}
         self._scores: dict[Family, float] = {}
@@ -120,13 +122,15 @@ class Trees:
                 elif self.child[branch] == UNSEEN:
                     grown.append((node, branch))
             if grown:
-                families = [
-                    _with(self._families[node], int(self.branches[branch]), int(self.beside[branch]))
-                    for node, branch in grown
-                ]
+                families = [_with(self._families[node], *self._added_by(branch)) for node, branch in grown]
                 for (_, branch), node in zip(grown, self._nodes_of(families), strict=True):
                     self.child[branch] = node
             self._shrink(to_shrink)
+
+    def _added_by(self, branch: int) -> tuple[int, ...]:
+        """Return the variables that a branch adds: one, or the two of a pair."""
+        pair, single = divmod(int(self.branches[branch]), self.score.size)
+        return (single, pair) if pair else (single,)
 
     def _nodes_of(self, families: list[Family]) -> list[int]:
         """Return the nodes of families, making those that are not there yet."""
@@ -137,16 +141,16 @@ class Trees:
             children, parents, sizes = _as_arrays(fresh)
             own, out = self._scanned(children, parents, sizes)
             out[sizes >= self._most] = np.inf
-            singles = np.repeat(self._candidates[children, :, None], 2, axis=2)
-            pairs, of_pairs = self._pairs_added(fresh)
-            added, out = np.concatenate([singles, pairs], axis=1), np.concatenate([out, of_pairs], axis=1)
+            if self._lists.shape[1] > out.shape[1]:
+                out = np.concatenate([out, self._with_pairs(fresh)], axis=1)
             needed = self._used + out.size
             if needed > len(self.branches):
-                self.branches, self.beside = _longer(self.branches, needed), _longer(self.beside, needed)
-                self.child = _longer(self.child, needed, UNSEEN)
+                self.branches, self.child = _longer(self.branches, needed), _longer(self.child, needed, UNSEEN)
             nodes = np.arange(begin, begin + len(fresh))
-            known = self.first, self.count, self.branches, self.beside
-            self._used = rank_branches(own, out, added, singles.shape[1], LEAST_GAIN, *known, nodes, self._used)
+            lists, singles = self._lists[children], self._candidates.shape[1]
+            self._used = rank_branches(
+                own, out, lists, singles, LEAST_GAIN, self.first, self.count, self.branches, nodes, self._used
+            )
             scores = own.tolist()
             self._families += fresh
             self._own += scores
@@ -154,20 +158,19 @@ class Trees:
             self._scores |= zip(fresh, scores, strict=True)
         return [self._node_of[family] for family in families]
 
-    def _pairs_added(self, families: list[Family]) -> tuple[Integers, Floats]:
-        """Return, for each family, the pairs that may be added to it, and its scores with them."""
-        pairs = np.zeros((len(families), self._most_pairs, 2), np.int64)
-        scores = np.full((len(families), self._most_pairs), math.inf)
-        larger: dict[tuple[int, int], Family] = {}
-        for row, (child, parents) in enumerate(families):
-            for at, (x, z) in enumerate(self._pairs[child]):
-                if x not in parents and z not in parents and len(parents) + 2 <= self._most:
-                    pairs[row, at] = x, z
-                    larger[row, at] = _with((child, parents), x, z)
+    def _with_pairs(self, families: list[Family]) -> Floats:
+        """Return the scores of families with each pair of the child added, infinite where one of it is there."""
+        scores = np.full((len(families), self._lists.shape[1] - self._candidates.shape[1]), math.inf)
+        larger = {
+            (row, at): _with(family, *pair)
+            for row, family in enumerate(families)
+            for at, pair in enumerate(self._pairs[family[0]])
+            if len(family[1]) + 2 <= self._most and not set(pair) & set(family[1])
+        }
         self._own_scores(list(larger.values()))
         for place, family in larger.items():
             scores[place] = self._scores[family]
-        return pairs, scores
+        return scores
 
     def _make_room(self, nodes: int) -> None:
         if nodes > len(self.first):

@@ -12,16 +12,18 @@ TO_SHRINK = -2
 
 
 @part()
-def _walk(y, limit, place, root, first, count, branches, beside, child, wanted, asked):
+def _walk(y, limit, place, root, first, count, branches, child, wanted, asked):
     """Return the node at which y ends among the variables placed before ``limit``; UNSEEN if a node is not known yet.
 
     What is not known is written to ``wanted``, a node and the branch that is to be made, the ``asked``-th so far.
     """
-    node = root[y]
+    node, p = root[y], len(place)
     while True:
         found = UNSEEN
         for at in range(first[node], first[node] + count[node]):
-            if place[branches[at]] < limit and place[beside[at]] < limit:
+            x = branches[at]
+            # A pair is one number.
+            if place[x] < limit if x < p else place[x % p] < limit and place[x // p] < limit:
                 found = at
                 break
         if found == UNSEEN:
@@ -36,9 +38,9 @@ def _walk(y, limit, place, root, first, count, branches, beside, child, wanted, 
 
 
 @part()
-def _scored(y, limit, place, root, first, count, branches, beside, child, final, wanted, asked):
+def _scored(y, limit, place, root, first, count, branches, child, final, wanted, asked):
     """Return the score of y among the variables placed before ``limit``; NaN, and what is wanted, where unknown."""
-    node = _walk(y, limit, place, root, first, count, branches, beside, child, wanted, asked)
+    node = _walk(y, limit, place, root, first, count, branches, child, wanted, asked)
     if node == UNSEEN:
         return math.nan
     score = final[node]
@@ -49,7 +51,7 @@ def _scored(y, limit, place, root, first, count, branches, beside, child, final,
 
 
 @kernel()
-def weigh_places(x, order, low, high, root, first, count, branches, beside, child, final, place, totals, work, wanted):
+def weigh_places(x, order, low, high, root, first, count, branches, child, final, place, totals, work, wanted):
     """Write the change of the score for every place from ``low`` to ``high`` where x may be put; return what is wanted.
 
     ``order`` lacks x. ``totals[t]`` is the sum over x and the variables from ``low`` to ``high`` if x stands before the
@@ -64,16 +66,16 @@ def weigh_places(x, order, low, high, root, first, count, branches, beside, chil
     for t in range(low, high):
         y = order[t]
         place[x] = far
-        before[t] = _scored(y, t, place, root, first, count, branches, beside, child, final, wanted, asked)
+        before[t] = _scored(y, t, place, root, first, count, branches, child, final, wanted, asked)
         if math.isnan(before[t]):
             asked = min(asked + 1, len(wanted))
         place[x] = -1
-        behind[t] = _scored(y, t, place, root, first, count, branches, beside, child, final, wanted, asked)
+        behind[t] = _scored(y, t, place, root, first, count, branches, child, final, wanted, asked)
         if math.isnan(behind[t]):
             asked = min(asked + 1, len(wanted))
     place[x] = far
     for t in range(low, high + 1):
-        own[t] = _scored(x, t, place, root, first, count, branches, beside, child, final, wanted, asked)
+        own[t] = _scored(x, t, place, root, first, count, branches, child, final, wanted, asked)
         if math.isnan(own[t]):
             asked = min(asked + 1, len(wanted))
     if asked > 0:
@@ -89,13 +91,13 @@ def weigh_places(x, order, low, high, root, first, count, branches, beside, chil
 
 
 @kernel()
-def ends_of(order, root, first, count, branches, beside, child, final, place, ends, wanted):
+def ends_of(order, root, first, count, branches, child, final, place, ends, wanted):
     """Write the node at which every variable of an order ends; return the number of requests in ``wanted``."""
     asked = 0
     for t in range(len(order)):
         place[order[t]] = t
     for t in range(len(order)):
-        node = _walk(order[t], t, place, root, first, count, branches, beside, child, wanted, asked)
+        node = _walk(order[t], t, place, root, first, count, branches, child, wanted, asked)
         if node == UNSEEN:
             asked = min(asked + 1, len(wanted))
         elif math.isnan(final[node]):
@@ -108,11 +110,11 @@ def ends_of(order, root, first, count, branches, beside, child, final, place, en
 
 
 @kernel()
-def rank_branches(own, out, added, singles, least, first, count, branches, beside, nodes, used):
-    """Append, for each of some nodes, what lowers its score when it is added, the best first; return the entries used.
+def rank_branches(own, out, lists, singles, least, first, count, branches, nodes, used):
+    """Append, for each of some nodes, the candidates that lower its score, the best first; return the entries used.
 
-    ``own`` and ``out`` are the scores of the nodes and those with two variables ``added``, one and the same for so many
-    ``singles``, then pairs: a pair is added where no single one of those that may be there helps.
+    ``own`` and ``out`` are the scores of the nodes and those with candidates added, ``lists`` what these are: so many
+    ``singles``, then pairs, which are added where no single one of those that may be there helps.
     """
     for r in range(len(nodes)):
         begin = better = used
@@ -128,8 +130,7 @@ def rank_branches(own, out, added, singles, least, first, count, branches, besid
                 branches[at] = q
                 used += 1
         for at in range(begin, used):
-            q = branches[at]
-            branches[at], beside[at] = added[r, q, 0], added[r, q, 1]
+            branches[at] = lists[r, branches[at]]
         first[nodes[r]] = begin
         count[nodes[r]] = used - begin
     return used
