@@ -164,7 +164,7 @@ def packed(evidence: EnvironmentMoments, candidates: Integers, *, centred: bool)
     return Packs(*joined(scatters), *joined(means), *joined(rows), *lists, np.concatenate(suspects))
 
 
-def _suspects(within: Floats, rows: Floats) -> Integers:
+def _suspects(within: Floats, rows: Integers) -> Integers:
     """Return for each of a list the groups, counted from 1, in which the first depends on it otherwise than in all.
 
     ``within`` are the scatters of the list in each group. There are as many places for each of the list, 0 where there
