@@ -54,7 +54,7 @@ OF_ENVIRONMENTS = [
     ),
     Case(
         "input/environments.py",
-        "in every environment, so that no rows",
+        ", or leave",
         LABELLED,
         {"environments": "place", "targets": {"here": ["a"], "there": ["a", "d"]}},
         ({"drop": ["a"], "targets": TARGETS},),

@@ -286,6 +286,38 @@ def test_a_report_counts_edges_that_experiments_compel(known):
     assert scores["order error"] == 1.0
 
 
+def signs_change(p, seed):
+    """Return rows of a chain of pairs in which the slopes of some children have the other sign in half of the rows."""
+    generator = np.random.default_rng([seed, 21])
+    rows = generator.normal(size=(800, p))
+    sign = np.repeat([1.0, -1.0], 400)
+    for parent in range(0, p - 1, 2):
+        rows[:, parent + 1] += sign * rows[:, parent]
+    return rows, np.repeat(["control", "drug"], 400)
+
+
+@pytest.mark.parametrize("p", [2, 3, 12, 70])
+def test_a_parent_and_a_target_enter_together(p):
+    rows, labels = signs_change(p, p)
+    result = rfdag.learn(rows, environments=labels, targets="unknown", observational=["control"], progress=False)
+    expected = np.zeros((p, p), int)
+    expected[np.arange(0, p - 1, 2), np.arange(1, p, 2)] = 1
+    assert result.score <= result.score_of(expected) + 1e-6
+    assert (result.dag | result.dag.T)[expected == 1].all()
+    assert {"control": 0, "drug": p // 2} == {label: len(each) for label, each in result.targets.items()}
+
+
+def test_two_soft_experiments_on_one_target_direct_its_edges_as_the_score_does():
+    generator = np.random.default_rng(22)
+    x = generator.normal(size=(3, 500)) * [[1], [4], [1]]
+    y = 1.5 * x + generator.normal(size=(3, 500)) * [[1], [1], [3]]
+    tables = [np.column_stack(each) for each in zip(x, y, strict=True)]
+    with pytest.warns(DataWarning, match="Every environment has targets"):
+        result = rfdag.learn(tables, targets=[[0], [0], [1]], interventions="soft", progress=False)
+    assert result.score_of([[0, 0], [1, 0]]) > result.score_of([[0, 1], [0, 0]]) + 100
+    assert result.icpdag.tolist() == [[0, 1], [0, 0]]
+
+
 def test_unknown_targets_that_are_nearly_all_variables_are_not_listed_without_a_warning():
     generator = np.random.default_rng(11)
     rows = generator.normal(size=(600, P))

@@ -1,6 +1,7 @@
 """Interventional classes against brute force over DAGs, and the metrics that compare them by hand.
 
-The references enumerate DAGs and compare skeletons and v-structures; they import nothing from rfdag.
+The references enumerate DAGs, and compare skeletons and v-structures, or ask of the covariances of every experiment
+whether another DAG has parameters for them; they import nothing from rfdag.
 """
 
 from __future__ import annotations
@@ -65,21 +66,53 @@ def hard_class(edges, family):
 
 
 def soft_class(edges, family):
-    """Yang, Katcoff and Uhler 2018, Theorems 3.9 and 3.14: the graphs with a source into each target set.
+    """Jaber et al. 2020, Theorem 1: for each two experiments, the graph with a source into all that may differ there.
 
-    Without an empty set among them, each set J in turn is what the others are compared with.
+    Each mechanism of a target is its own, so that also those of a node which both target may differ.
     """
-    references = [frozenset()] if frozenset() in family else family
-    found = []
-    for reference in references:
-        sources = frozenset(
-            (f"experiment {number}", target)
-            for number, targets in enumerate(family)
-            if targets != reference
-            for target in targets | reference
-        )
-        found.append(markov_class(edges | sources))
+    found = [
+        markov_class(edges | {("experiment", target) for target in one | other})
+        for one, other in itertools.combinations(family, 2)
+    ]
     return markov_class(edges), tuple(found)
+
+
+def random_covariances(edges, family, p, hard, generator):
+    """Return the covariances of a linear model with random parameters in every experiment.
+
+    Targets have parameters of their own in each, and no parents if they are hard.
+    """
+    weights, noise = generator.normal(size=(p, p)), generator.uniform(0.5, 2.0, p)
+    found = []
+    for targets in family:
+        here, own = np.zeros((p, p)), noise.copy()
+        for i, j in edges:
+            here[i, j] = weights[i, j] if j not in targets else 0.0 if hard else generator.normal()
+        for node in targets:
+            own[node] = generator.uniform(0.5, 2.0)
+        out = np.linalg.inv(np.eye(p) - here)
+        found.append(out.T @ np.diag(own) @ out)
+    return found
+
+
+def has_parameters(edges, family, covariances, hard):
+    """Return whether a DAG has parameters that give these covariances: those of nodes that are no targets shared."""
+    p = len(covariances[0])
+    parents = [[i for i, end in edges if end == j] for j in range(p)]
+    shared = {}
+    for targets, covariance in zip(family, covariances, strict=True):
+        weights, noise = np.zeros((p, p)), np.zeros(p)
+        for j in range(p):
+            of_j = [] if hard and j in targets else parents[j]
+            weights[of_j, j] = np.linalg.solve(covariance[np.ix_(of_j, of_j)], covariance[of_j, j])
+            noise[j] = covariance[j, j] - covariance[j, of_j] @ weights[of_j, j]
+            mechanism = np.append(weights[:, j], noise[j])
+            if j not in targets and not np.allclose(shared.setdefault(j, mechanism), mechanism, atol=1e-7):
+                return False
+        out = np.linalg.inv(np.eye(p) - weights)
+        if not np.allclose(out.T @ np.diag(noise) @ out, covariance, atol=1e-7):
+            return False
+    return True
 
 
 def union(members, p):
@@ -98,14 +131,20 @@ def matrix_of(edges, p):
     return dag
 
 
+def random_family(p, generator, *, observational):
+    """Return the targets of some experiments, some of them repeated, that leave each node alone somewhere."""
+    while True:
+        sizes = generator.integers(1, p, generator.integers(1, 4))
+        family = [frozenset(generator.choice(p, size, replace=False).tolist()) for size in sizes]
+        family += family[: generator.integers(0, 2)]
+        if observational:
+            family.append(frozenset())
+        if is_conservative(family, p):
+            return family
+
+
 def is_conservative(family, p):
     return all(any(node not in targets for targets in family) for node in range(p))
-
-
-def random_family(p, generator, *, observational):
-    sizes = generator.integers(1, p, generator.integers(1, 4))
-    sets = {frozenset(generator.choice(p, size, replace=False).tolist()) for size in sizes}
-    return [frozenset(), *sets] if observational else list(sets)
 
 
 CLASSES = {True: hard_class, False: soft_class}
@@ -137,8 +176,14 @@ def test_the_reference_knows_all_dags():
 @pytest.mark.parametrize("hard", [True, False])
 def test_all_families_on_three_nodes(hard):
     sets = [frozenset(each) for size in range(4) for each in itertools.combinations(range(3), size)]
-    families = [list(each) for size in (1, 2, 3) for each in itertools.combinations(sets, size)]
-    assert check_all(3, families, hard) == 25 * (8 + 28 + 56)
+    families = [
+        list(each)
+        for size in (1, 2, 3)
+        for each in itertools.combinations_with_replacement(sets, size)
+        if is_conservative(each, 3)
+    ]
+    assert len(families) == 1 + 14 + 71
+    assert check_all(3, families, hard) == 25 * len(families)
 
 
 @pytest.mark.parametrize("hard", [True, False])
@@ -165,21 +210,38 @@ def test_random_dags_on_five_nodes(hard, observational):
         np.testing.assert_array_equal(found, union(alike, 5), str((sorted(edges), family)))
 
 
-def test_cutting_alone_decides_where_the_family_is_conservative():
-    """Theorem 10 as it stands: the graph itself need not be compared if every variable is left alone somewhere."""
-    generator = np.random.default_rng([6, 19])
-    dags, checked = list(every_dag(4)), 0
-    while checked < 3:
-        family = random_family(4, generator, observational=False)
-        if not is_conservative(family, 4):
-            continue
-        checked += 1
-        members = defaultdict(list)
-        for edges in dags:
-            members[hard_class(edges, family)[1]].append(edges)
-        for of_class in members.values():
-            found = graphs.icpdag(matrix_of(of_class[0], 4), family, hard=True)
-            np.testing.assert_array_equal(found, union(of_class, 4), str((sorted(of_class[0]), family)))
+@pytest.mark.parametrize("hard", [True, False])
+@pytest.mark.parametrize("observational", [True, False])
+def test_members_are_the_dags_that_the_distributions_do_not_tell_apart(hard, observational):
+    """By the parameters of linear models, without any theorem."""
+    generator = np.random.default_rng([6, 19, hard, observational])
+    dags = list(every_dag(4))
+    for number in generator.choice(len(dags), 15).tolist():
+        family = random_family(4, generator, observational=observational)
+        covariances = random_covariances(dags[number], family, 4, hard, generator)
+        of_size = [each for each in dags if len(each) == len(dags[number])]
+        members = [each for each in of_size if has_parameters(each, family, covariances, hard)]
+        assert dags[number] in members
+        found = graphs.icpdag(matrix_of(dags[number], 4), family, hard=hard)
+        np.testing.assert_array_equal(found, union(members, 4), str((sorted(dags[number]), family)))
+
+
+def test_two_soft_experiments_on_the_same_target_are_compared():
+    pair = np.array([[0, 1], [0, 0]])
+    assert graphs.icpdag(pair, [[0], [0], [1]]).tolist() == [[0, 1], [0, 0]]
+    assert graphs.icpdag(pair, [[0], [1], [1]]).tolist() == [[0, 1], [0, 0]]
+    assert graphs.icpdag(pair, [[0], [1]]).tolist() == [[0, 2], [2, 0]]
+    assert graphs.icpdag(pair, [[0, 1], [0], [1]]).tolist() == [[0, 2], [2, 0]]
+    assert graphs.icpdag(pair, [[0, 1], [0], [0], [1]]).tolist() == [[0, 1], [0, 0]]
+
+
+@pytest.mark.parametrize("hard", [True, False])
+def test_targets_of_every_experiment_are_refused(hard):
+    for family in ([[1]], [[1], [0, 1]], [[0, 1], [0, 1]], [range(3)]):
+        with pytest.raises(GraphError, match="in every environment, so that no rows show"):
+            graphs.icpdag(CHAIN, family, hard=hard)
+    with pytest.raises(GraphError, match="Node 0, 2 are targets in every environment"):
+        graphs.icpdag(CHAIN, [[0, 2], [2, 0]], hard=hard)
 
 
 def test_soft_and_hard_experiments_beside_an_observational_one_reveal_the_same():
@@ -194,7 +256,7 @@ def test_soft_and_hard_experiments_beside_an_observational_one_reveal_the_same()
 def test_nothing_targeted_is_the_cpdag(hard):
     for edges in itertools.islice(every_dag(4), 0, 543, 11):
         dag = matrix_of(edges, 4)
-        for family in ([], [[]], [[], []], [range(4)], [[], range(4)]):
+        for family in ([], [[]], [[], []], [[], range(4)], [[], range(4), range(4)]):
             np.testing.assert_array_equal(graphs.icpdag(dag, family, hard=hard), graphs.cpdag(dag))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rfdag.errors import FileError, OptionError, as_columns, keyword, listed
+from rfdag.graphs.interventional import about_everywhere, targeted_everywhere
 from rfdag.input.description import UNKNOWN, Description
 from rfdag.runtime.json_text import parsed
 from rfdag.values import csv_rows, label_text, path_of
@@ -73,12 +74,12 @@ def design_of(form: Description, labels: tuple[str, ...], names: Sequence[Hashab
                 f"that is used; these are {listed(names, 20)}."
             )
         members.append(tuple(sorted({place[name] for name in given[label]})))
-    everywhere = [names[at] for at in range(len(names)) if all(at in each for each in members)]
+    everywhere = [names[at] for at in targeted_everywhere(members)]
     if everywhere and len(labels) > 1:
         raise OptionError(
-            f"{as_columns(everywhere)} {'is a target' if len(everywhere) == 1 else 'are targets'} in every "
-            "environment, so that no rows show what happens without intervention. Add an environment in which it is no "
-            f"target, or leave it out with {keyword('drop', everywhere)}, and out of {keyword('targets', ...)}."
+            f"{about_everywhere(as_columns(everywhere), len(everywhere))}, or leave "
+            f"{'it' if len(everywhere) == 1 else 'them'} out with {keyword('drop', everywhere)}, and out of "
+            f"{keyword('targets', ...)}."
         )
     return Design(labels, tuple(members), np.array([not each for each in members]))
 

@@ -220,7 +220,8 @@ def candidates_of(evidence: EnvironmentMoments, dags: list[Any], run: Run) -> In
     """Return for each variable what may be its parents: all others; of many, those that some start suggests.
 
     Those are its neighbours in the DAGs of the starts, and what correlates with it most within environments, given all
-    others within environments, and in all rows. Required parents always belong to them.
+    others within environments, in all rows, and in each large environment, whatever the signs there. Required parents
+    always belong to them.
     """
     p = len(evidence.names)
     if p - 1 <= tuned.MOST_CANDIDATES:
@@ -229,11 +230,13 @@ def candidates_of(evidence: EnvironmentMoments, dags: list[Any], run: Run) -> In
     inverse = np.asarray(np.linalg.inv((1 - tuned.RIDGE) * within + tuned.RIDGE * np.eye(p)), np.float64)
     share = tuned.MOST_CANDIDATES // 4
     lists = np.full((p, tuned.MOST_CANDIDATES), -1)
-    ranked = [_strongest(each, share) for each in (within, _correlations(inverse), _correlations(evidence.total))]
+    strengths = [within, _correlations(inverse), _correlations(evidence.total), *_sizes_by_environment(evidence)]
+    ranked = np.stack([_strongest(each, share) for each in strengths], axis=2)
     for y in range(p):
         required = [] if run.constraints is None else run.constraints.required_of(y).tolist()
         near = [x for dag in dags for x in np.flatnonzero((dag[:, y] != 0) | (dag[y] != 0)).tolist()]
-        strong = [x for each in ranked for x in each[y].tolist()]
+        # The first of each list come before the second of any.
+        strong = ranked[y].ravel().tolist()
         chosen = list(dict.fromkeys([*required, *near, *strong]))[: tuned.MOST_CANDIDATES]
         lists[y, : len(chosen)] = np.sort(chosen)
     return lists
@@ -243,6 +246,17 @@ def _correlations(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     scale = np.sqrt(np.maximum(np.diag(matrix), 1e-300))
     found: NDArray[np.float64] = matrix / scale / scale[:, None]
     return found
+
+
+def _sizes_by_environment(evidence: EnvironmentMoments) -> list[NDArray[np.float64]]:
+    """Return the mean squares of the correlations in the largest environments; nothing where none is large."""
+    everything = np.arange(len(evidence.names))
+    large = np.flatnonzero(evidence.rows >= tuned.SHARE_OF_LARGE * evidence.n_samples).tolist()
+    return (
+        [sum(evidence.rows[e] * _correlations(evidence.within(everything, [e])[0]) ** 2 for e in large)]
+        if large
+        else []
+    )
 
 
 def _strongest(correlations: NDArray[np.float64], count: int) -> Integers:

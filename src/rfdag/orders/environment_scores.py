@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.evidence.environments import EnvironmentMoments
+from rfdag.evidence.environments import DIGITS, EnvironmentMoments
 from rfdag.graphs.dag import Graph
 from rfdag.orders import environment_tuning as tuned
 from rfdag.orders.kernels.environments import scan_environments
@@ -42,6 +42,7 @@ class Packs(NamedTuple):
     row_starts: Integers
     members: Integers
     member_starts: Integers
+    suspects: Integers
 
 
 class EnvironmentScore:
@@ -140,7 +141,7 @@ def with_relatives(dag: Graph) -> Integers:
 
 def packed(evidence: EnvironmentMoments, candidates: Integers, *, centred: bool) -> Packs:
     """Return what a score needs to know of each variable and its candidates."""
-    scatters, means, rows, members = [], [], [], []
+    scatters, means, rows, members, suspects = [], [], [], [], []
     for y in range(len(evidence.names)):
         listed = np.append(y, candidates[y][candidates[y] >= 0])
         groups = evidence.groups_of(y)
@@ -153,9 +154,26 @@ def packed(evidence: EnvironmentMoments, candidates: Integers, *, centred: bool)
         means.append(np.concatenate([np.zeros(len(listed)), apart.ravel()]))
         rows.append(np.append(counted, evidence.rows[groups]))
         members.append(listed)
+        suspects.append(_suspects(within, evidence.rows[groups]) if evidence.unknown else np.empty(0, np.int64))
 
     def joined(parts: list[NDArray[np.float64]]) -> tuple[NDArray[np.float64], Integers]:
         return np.concatenate(parts), np.append(0, np.cumsum([len(part) for part in parts]))
 
     flat_members, member_starts = joined(members)
-    return Packs(*joined(scatters), *joined(means), *joined(rows), flat_members.astype(np.int64), member_starts)
+    lists = flat_members.astype(np.int64), member_starts
+    return Packs(*joined(scatters), *joined(means), *joined(rows), *lists, np.concatenate(suspects))
+
+
+def _suspects(within: Floats, rows: Integers) -> Integers:
+    """Return for each of a list the groups, counted from 1, in which the first depends on it otherwise than in all.
+
+    ``within`` are the scatters of the list in each group. There are as many places for each of the list, 0 where there
+    are fewer groups.
+    """
+    crossing, own = within[:, 0], np.maximum(np.diagonal(within, axis1=1, axis2=2), 1e-300)
+    excess = crossing - own * (crossing.sum(axis=0) / own.sum(axis=0))
+    strength = np.round(excess**2 / own * (rows / own[:, 0])[:, None], DIGITS)
+    found = np.zeros((within.shape[1], tuned.SUSPECTS), np.int64)
+    ranked = np.argsort(-strength, axis=0, kind="stable")[: tuned.SUSPECTS] + 1
+    found[:, : len(ranked)] = ranked.T
+    return found.ravel()

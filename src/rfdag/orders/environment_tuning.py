@@ -15,6 +15,12 @@ SHARE_OF_STARTS = 0.3
 MOST_CANDIDATES = 64
 """Candidates of a variable; up to so many others, all of them are."""
 
+SHARE_OF_LARGE = 0.05
+"""Share of all rows from which an environment's own correlations suggest candidates."""
+
+SUSPECTS = 4
+"""Environments that are looked at, of a variable and one that may be its parent, for a target beside the parent."""
+
 RIDGE = 1e-4
 """Share of the identity in the correlations that are inverted to choose candidates."""
 

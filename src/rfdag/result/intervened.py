@@ -52,8 +52,9 @@ class Intervened:
     def icpdag(self) -> Graph:
         """The interventional equivalence class, in the encoding of `cpdag`: what the data of all environments decide.
 
-        An edge is directed beyond the CPDAG if some environment targets one of its ends and not the other, or if its
-        direction follows from these. Where rows come from one environment it is the CPDAG.
+        An edge is directed beyond the CPDAG if two environments show that one of its ends behaves differently there and
+        the other does not (see `rfdag.graphs.icpdag`), or if its direction follows from these. Where rows come from one
+        environment it is the CPDAG.
         """
         if self.interventions is None:
             return self.cpdag
@@ -79,7 +80,7 @@ class Intervened:
         return icpdag(matrix, sets, hard=self.interventions.hard)
 
     def revealed_by_targets(self, dag: Graph) -> list[tuple[int, int]]:
-        """Return the edges of a DAG that the environments direct: those of which some targets one end alone."""
+        """Return the edges of a DAG that the environments direct by themselves."""
         if self.interventions is None:
             return []
         return self.interventions.revealed_edges(dag, self.names)

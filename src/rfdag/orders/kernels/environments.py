@@ -37,6 +37,12 @@ SPARE_ROWS = 4
 SCREENED = 1.0
 """Prices of a number by which a first look at an environment may be wrong."""
 
+TRIED_IN_ALL_WAYS = 6
+"""Environments that may be targets up to which all sets of them are tried."""
+
+UNEVEN = 2.0
+"""How much more a parent and the right targets may gain together than a first look at uneven slopes says."""
+
 
 @part()
 def _gather(scatter, means, places, m, scatters, centres):
@@ -164,14 +170,39 @@ def _total(scatters, centres, rows, targeted, unknown, m, kind, price, apart, co
 
 
 @part()
+def _try_all_targets(
+    scatters, centres, rows, targeted, m, kind, price, apart, covariance, lower, slopes, offset
+):  # fmt: skip
+    """Find the set of targets that scores least, of all sets. Return as `_total`."""
+    best, least = 0, np.inf
+    for number in range(2 ** (len(rows) - 1) + 1):
+        # The last is the best once more, to leave what belongs to it.
+        last = number == 2 ** (len(rows) - 1)
+        for e in range(1, len(rows)):
+            targeted[e] = ((best if last else number) >> (e - 1)) & 1
+        score, variance, left = _total(
+            scatters, centres, rows, targeted, True, m, kind, price, apart, covariance, lower, slopes, offset
+        )
+        # Sets may score the same: the first is taken, whatever rounding says.
+        if not last and score < least - LEAST_FALL:
+            best, least = number, score
+    return score, variance, left
+
+
+@part()
 def _choose_targets(
     scatters, centres, rows, targeted, m, kind, price, apart, covariance, lower, slopes, offset, looks,
     trial_covariance, trial_lower, trial_slopes, trial_offset,
 ):  # fmt: skip
-    """Let environments become targets, or cease to be, the most promising first, as long as the score falls.
+    """Choose the environments that target a child: of few, the best set of all, otherwise by single changes.
 
+    Environments become targets, or cease to be, the most promising first, as long as the score falls.
     Return as `_total`. What a change promises is found by a look at the environment alone, and tried in full.
     """
+    if len(rows) <= TRIED_IN_ALL_WAYS + 1:
+        return _try_all_targets(
+            scatters, centres, rows, targeted, m, kind, price, apart, covariance, lower, slopes, offset
+        )
     targeted[:] = False
     score, variance, left = _total(
         scatters, centres, rows, targeted, True, m, kind, price, apart, covariance, lower, slopes, offset
@@ -242,7 +273,7 @@ def _look(
 
 @kernel(allocates=True)
 def scan_environments(
-    scatters, scatter_starts, means, mean_starts, rows, row_starts, members, member_starts,
+    scatters, scatter_starts, means, mean_starts, rows, row_starts, members, member_starts, suspects,
     unknown, kind, price, price_of_parent, children, parents, sizes, candidates, own, out, chosen,
 ):  # fmt: skip
     """Score children given parents, each alone and with each of its candidates added; infinite where one adds nothing.
@@ -256,6 +287,9 @@ def scan_environments(
         The lists of all variables, each with itself first.
     scatter_starts, mean_starts, row_starts, member_starts
         Where what belongs to a variable begins, and the end.
+    suspects
+        For each member of each list, in as many places, the groups in which it may be to the list's variable what it is
+        not elsewhere; 0 where there are fewer. Empty where targets are known.
     unknown
         Whether targets are chosen; otherwise all groups but the first target the child.
     kind
@@ -267,7 +301,8 @@ def scan_environments(
     candidates
         For each variable what may be added, −1 where its list has ended.
     own, out
-        The scores; those with candidates stand in the order of their lists, with the targets chosen without them.
+        The scores; those with candidates stand in the order of their lists. Unknown targets of these are the ones
+        chosen without the candidate, or chosen anew where it gains nothing with these and looks promising with others.
     chosen
         For each child whether each of its groups targets it, if there is room for that.
     """
@@ -284,6 +319,19 @@ def scan_environments(
     rest, against, apart, own_left = np.empty((groups, most + 1)), np.empty(groups), np.empty(groups), np.empty(groups)
     row, slopes_of_x, row_own = np.empty(most + 1), np.empty(most + 1), np.empty(most + 1)
     places, targeted = np.empty(most + 2, np.int64), np.zeros(groups, np.bool_)
+    # The same once more for a parent that is tried together with other targets.
+    room, per_member = most + 3 if unknown else 0, len(suspects) // max(len(members), 1)
+    with_parts, with_centres = np.empty((groups, room, room)), np.empty((groups, room))
+    with_covariance, with_lower = np.empty((room, room)), np.empty((room, room))
+    trial_covariance, trial_lower = np.empty((room, room)), np.empty((room, room))
+    with_slopes, with_offset, trial_slopes, trial_offset = (
+        np.empty(room),
+        np.empty(room),
+        np.empty(room),
+        np.empty(room),
+    )
+    with_places, with_targets, with_apart = np.empty(room, np.int64), np.zeros(groups, np.bool_), np.empty(groups)
+    far, costs, rises = np.empty(groups), np.empty(groups), np.empty(groups)
     for r in range(len(children)):
         y, m = children[r], sizes[r]
         count = row_starts[y + 1] - row_starts[y]
@@ -317,16 +365,28 @@ def scan_environments(
         if candidates[y, 0] < 0:
             out[r] = np.inf
             continue
-        # What does not depend on the candidate: in each targeted environment, what its parents leave of the child.
+        # What does not depend on the candidate: in each environment of interest, what its parents leave of the child.
         for e in range(1, count):
-            if not here[e] or kind == 0:
+            if not unknown and kind == 0:
                 continue
             against[e] = _left_by_slopes(part_of[e], m, slopes)
             for a in range(m):
                 rest[e, a] = part_of[e, m, a]
                 for c in range(m):
                     rest[e, a] -= slopes[c] * part_of[e, a, c]
-            if n[e] > 2 * (m + 1) + SPARE_ROWS:
+            if unknown:
+                far[e] = centre_of[e, m] - offset[m]
+                for a in range(m):
+                    far[e] -= slopes[a] * (centre_of[e, a] - offset[a])
+                costs[e] = _cost_of_target(against[e], part_of[e, m, m], n[e], kind, price, apart[e])
+                rises[e] = np.inf
+                if not here[e] and left - n[e] > 2 * m + SPARE_ROWS:
+                    rise = _look(
+                        part_of[e], centre_of[e], n[e], False, m, kind, price, apart[e], covariance, lower, slopes,
+                        offset, variance, left, left - n[e], spare,
+                    )  # fmt: skip
+                    rises[e] = max(rise, 0.0)
+            if here[e] and kind != 0 and n[e] > 2 * (m + 1) + SPARE_ROWS:
                 for i in range(m + 1):
                     for j in range(i + 1):
                         scratch[i, j] = part_of[e, i, j] / n[e]
@@ -370,7 +430,7 @@ def scan_environments(
             slope = of_both / of_x
             now = max(variance - of_both * slope, FLOOR * covariance[m, m], TINY)
             total = left * math.log(now) + price_of_parent * (m + 1)
-            if kind != 0:
+            if unknown or kind != 0:
                 _solve(lower, m, row, slopes_of_x)
             for e in range(1, count):
                 if not here[e]:
@@ -403,6 +463,101 @@ def scan_environments(
                         cost = min(cost, n[e] * math.log(with_own) + price * (m + 1))
                 total += cost + 2.0 * price
             out[r, q] = total
+            first = (member_starts[y] + at) * per_member
+            if unknown and total > own[r] - LEAST_FALL and _promising(
+                scatter, mean, n, here, at, places, m, part_of, centre_of, rest, against, far, slopes, slopes_of_x,
+                offset, centre, slope, now, variance, left, of_x, of_both, costs, rises,
+                suspects[first : first + per_member], price, price_of_parent, total - own[r],
+            ):  # fmt: skip
+                for s in range(m):
+                    with_places[s] = places[s]
+                with_places[m], with_places[m + 1] = at, 0
+                _gather(scatter, mean, with_places, m + 2, with_parts, with_centres)
+                for e in range(1, count):
+                    with_apart[e] = _apart(
+                        with_parts[e], n[e], m + 1, kind, price, trial_covariance, trial_lower, trial_slopes
+                    )
+                together, _, _ = _choose_targets(
+                    with_parts[:count], with_centres[:count], n, with_targets[:count], m + 1, kind, price, with_apart,
+                    with_covariance, with_lower, with_slopes, with_offset, looks, trial_covariance, trial_lower,
+                    trial_slopes, trial_offset,
+                )  # fmt: skip
+                out[r, q] = min(total, together + price_of_parent * (m + 1))
+
+
+@part()
+def _promising(
+    scatter, mean, n, here, at, places, m, parts, centres, rest, against, far, slopes, slopes_of_x, offset, centre,
+    slope, now, variance, left, of_x, of_both, costs, rises, suspects, price, price_of_parent, short,
+):  # fmt: skip
+    """Return whether a candidate that gains nothing by itself might gain something together with other targets.
+
+    By itself it falls ``short`` by so much. It is promising if its slope differs so much in some of the suspects that
+    they may become targets beside it; or if less falls short once one of them is a target, or ceases to be, or all
+    targets cease to be. ``costs`` are those of mechanisms of targets, ``rises`` how much the score rises, without the
+    candidate, for another target.
+    """
+    gain, least = 0.0, np.inf
+    rows, crossing_left, left_of_x = left, left * of_both, left * of_x
+    all_rows, all_crossing, all_of_x, all_of_y, all_costs = left, left * of_both, left * of_x, left * variance, 0.0
+    before = left * math.log(variance) - price_of_parent + SCREENED * price
+    for look in range(len(suspects) + len(n) - 1):
+        e = suspects[look] if look < len(suspects) else look - len(suspects) + 1
+        # First the suspects that are no targets, then all targets.
+        if e < 1 or here[e] == (look < len(suspects)):
+            continue
+        crossing, own_of_x = scatter[e, at, 0], scatter[e, at, at]
+        distance = mean[e, at] - centre
+        for a in range(m):
+            crossing -= slopes[a] * scatter[e, at, places[a]] + slopes_of_x[a] * rest[e, a]
+            distance -= slopes_of_x[a] * (centres[e, a] - offset[a])
+            value = 0.5 * slopes_of_x[a] * parts[e, a, a] - scatter[e, at, places[a]]
+            for c in range(a):
+                value += slopes_of_x[c] * parts[e, a, c]
+            own_of_x += 2.0 * slopes_of_x[a] * value
+        # With its rows the mean of those that count moves.
+        sign = 1.0 if here[e] else -1.0
+        weight = n[e] * left / (left + sign * n[e]) if left + sign * n[e] > 0.0 else n[e]
+        moved, spread = weight * far[e] * distance, weight * distance * distance
+        share = against[e] + weight * far[e] * far[e]
+        after = _rejoined(
+            left + sign * n[e], left * variance + sign * share, left * of_both + sign * (crossing + moved),
+            left * of_x + sign * (own_of_x + spread),
+        )  # fmt: skip
+        if after - sign * costs[e] < before:
+            return True
+        if here[e]:
+            all_rows += n[e]
+            all_of_y += share
+            all_crossing += crossing + moved
+            all_of_x += own_of_x + spread
+            all_costs += costs[e]
+            rise = price
+        else:
+            rise = rises[e]
+            least = min(least, rise)
+            rows -= n[e]
+            crossing_left -= crossing + moved
+            left_of_x -= own_of_x + spread
+        if own_of_x > 0.0:
+            excess = crossing - slope * own_of_x
+            explained = excess * excess / (own_of_x * (max(against[e], TINY) / n[e] if here[e] else now))
+            gain += max(0.0, UNEVEN * explained - rise)
+    if rows > 0.0 and left_of_x > ALIASED * of_x * left:
+        excess = crossing_left - slope * left_of_x
+        gain += max(0.0, UNEVEN * excess * excess / (left_of_x * now) - least)
+    if gain > short:
+        return True
+    return all_costs > 0.0 and _rejoined(all_rows, all_of_y, all_crossing, all_of_x) < before + all_costs
+
+
+@part()
+def _rejoined(rows, of_y, crossing, of_x):
+    """Return the score of some rows whose residuals have these sums of squares and products, without prices."""
+    if rows <= SPARE_ROWS:
+        return np.inf
+    left = of_y - (crossing * crossing / of_x if of_x > 0.0 else 0.0)
+    return rows * math.log(max(left, FLOOR * of_y, TINY) / rows)
 
 
 @part()
