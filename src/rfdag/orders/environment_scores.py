@@ -8,7 +8,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.evidence.environments import DIGITS, EnvironmentMoments
+from rfdag.evidence.arrangement import by_sums
+from rfdag.evidence.environments import EnvironmentMoments
 from rfdag.graphs.dag import Graph
 from rfdag.orders import environment_tuning as tuned
 from rfdag.orders.kernels.environments import scan_environments
@@ -172,8 +173,8 @@ def _suspects(within: Floats, rows: Integers) -> Integers:
     """
     crossing, own = within[:, 0], np.maximum(np.diagonal(within, axis1=1, axis2=2), 1e-300)
     excess = crossing - own * (crossing.sum(axis=0) / own.sum(axis=0))
-    strength = np.round(excess**2 / own * (rows / own[:, 0])[:, None], DIGITS)
+    strength = excess**2 / own * (rows / own[:, 0])[:, None]
     found = np.zeros((within.shape[1], tuned.SUSPECTS), np.int64)
-    ranked = np.argsort(-strength, axis=0, kind="stable")[: tuned.SUSPECTS] + 1
+    ranked = np.array([by_sums(-each) for each in strength.T]).T[: tuned.SUSPECTS] + 1
     found[:, : len(ranked)] = ranked.T
     return found.ravel()
