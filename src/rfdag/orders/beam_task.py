@@ -57,8 +57,8 @@ class BeamTask:
         """Return whether so many states fit into memory."""
         return _fits_on_gpu(self.p, width) if self.on_gpu else beam_fits(self.p, width)
 
-    def beam(self, setting: Setting, width: int, threads: int) -> SoftBeam | StepwiseBeam | GpuBeam:
-        """Return a beam that has not started yet."""
+    def beam(self, setting: Setting, width: int, slack: float, threads: int) -> SoftBeam | StepwiseBeam | GpuBeam:
+        """Return a beam that has not started yet; the soft cost knows no ``slack``."""
         if self.stepwise:
             return StepwiseBeam(
                 self.partial,
@@ -67,6 +67,8 @@ class BeamTask:
                 setting.mu,
                 c=setting.c,
                 shortlist=tuning.STEPWISE_SHORTLIST,
+                slack=slack,
+                margin=tuning.STEPWISE_MARGIN,
                 threads=threads,
                 constraints=self.constraints,
             )
