@@ -72,6 +72,29 @@ def test_a_stepwise_beam_is_its_definition(rows, setting, width, shortlist, slac
     agree(found, expected)
 
 
+@settings(max_examples=20, deadline=None)
+@given(samples(3, 7), st.randoms(use_true_random=False), st.integers(0, 5), st.booleans())
+def test_a_beam_around_an_order_keeps_far_variables_in_sequence(rows, random, reach, constrained):
+    p = rows.shape[1]
+    required = [(p - 1, 0)] if constrained else []
+    order = random.sample(range(p), p)
+    moments = Moments.from_data(rows)
+    beam = StepwiseBeam(
+        moments.partial_correlations(),
+        len(rows),
+        4,
+        0.3,
+        c=5.0,
+        shortlist=4,
+        constraints=constraints_of(p, required) if constrained and order.index(p - 1) < order.index(0) else None,
+        around=np.array(order),
+        reach=reach,
+    )
+    far = {(i, j) for at, i in enumerate(order) for j in order[at + reach + 1 :]}
+    obeyed = far | set(required) if order.index(p - 1) < order.index(0) else far
+    agree(beam.search(), reference.stepwise_beam(moments.correlation, len(rows), 4, 0.3, 5.0, 4, obeyed))
+
+
 @settings(max_examples=4, deadline=None)
 @given(samples(10, 11, min_rows=60), st.sampled_from([1, 3]))
 def test_ten_variables_are_weighed_as_few_are(rows, width):

@@ -184,6 +184,8 @@ def search_orders(
             # Asked only if there is a next round: a deadline that ends nothing has not cut the search short.
             if beams is not None and deadline.passed():
                 beams = None
+        if task.stepwise and task.refine_each:
+            search.look_around(generator)
         if refine and not task.refine_each:
             descend(search.best.scored, generator, deadline, report)
         if narrowing:
@@ -206,11 +208,12 @@ def _first_grams(moments: GroupedMoments, partial: Floats, threads: int) -> Gram
 
 @dataclass(frozen=True)
 class _Round:
-    """Beams of one width and slack, one for each setting."""
+    """Beams of one width and slack, one for each setting; perhaps close to an order."""
 
     width: int
     settings: tuple[Setting, ...]
     slack: float = math.inf
+    around: Integers | None = None
 
 
 @dataclass(frozen=True)
@@ -286,20 +289,31 @@ class _Portfolio:
 
         They are not if all settings agree, and under the soft cost after the first round that brings nothing. Under the
         stepwise cost such a round may only have lost its way elsewhere. From the second round on, that search ends once
-        two beams have found the best score, or one has ended within an edge of it in an order that refinement cannot
-        improve: the orders of beams that have lost their way can be improved.
+        two beams have found the best score; from the third on, also if one has ended within an edge of it in an order
+        that refinement cannot improve: the orders of beams that have lost their way mostly can be improved.
         """
         if not found or (len(found) > 1 and _total(found[0].scored) == _total(found[-1].scored)):
             return True
         if not self._task.stepwise:
             return not improved
-        if len(self._in_rounds) == len(found):
-            return False
+        rounds = len({attempt.width for attempt in self.attempts})
         best = _total(self.best.scored)
         again = sum(_total(trial.scored) == best for trial in self._in_rounds) > 1
         near = best + self.best.scored.price
-        found_at_once = (trial.at_rest and trial.score <= near for trial in self._in_rounds)
-        return again or (self._task.refine_each and any(found_at_once))
+        at_once = self._task.refine_each and any(trial.at_rest and trial.score <= near for trial in self._in_rounds)
+        return (again and rounds >= 2) or (at_once and rounds >= 3)
+
+    def look_around(self, generator: np.random.Generator) -> None:
+        """Run beams that stay close to the best order, at prices like that of the BIC, as long as they improve it.
+
+        Where descents and restarts end, many variables would have to move at once, each by a few places.
+        """
+        improved = True
+        while improved and not self._deadline.passed():
+            best = self.best.scored
+            settings = tuple(Setting(prices * best.price, mu) for prices, mu in tuning.SETTINGS_AROUND)
+            beams = _Round(tuning.WIDTH_AROUND, settings, tuning.STEPWISE_SLACK, best.order.copy())
+            _, improved = self.run(beams, generator)
 
     def unite_best(self) -> None:
         """Give the best order what is better in those of other settings."""
@@ -323,7 +337,7 @@ class _Portfolio:
             shares.reach(number, searching * share)
 
         try:
-            orders = self._task.beam(setting, beams.width, beams.slack, threads).search(watch).orders
+            orders = self._task.beam(setting, beams.width, threads, beams.slack, beams.around).search(watch).orders
             scored = self._task.scored(orders[0], self._require_time)
         except _Stopped:
             return None

@@ -125,7 +125,7 @@ FIRST_STEPWISE_WORK = 1.6e9
 """Width · p⁴ up to which the first beams are so wide. Chosen by run time: half a second for each setting."""
 
 STEPWISE_SLACK = 6.0
-"""How far, in edges, states of the second beams of "auto" may rank behind the best one; those of the first have no bound.
+"""How far, in edges, states of the second beams of "auto" may rank behind the best one; the first have no bound.
 
 Chosen on seeds 5000 to 5045, density ½, p = 50, n = 500, with `STEPWISE_SLACK_GROWTH`. The order of the truth falls
 behind by 2 to 9 for a few removals, among hundreds or thousands of others, and is soon among the first again: a bound
@@ -138,6 +138,18 @@ STEPWISE_SLACK_GROWTH = 1.5
 STEPWISE_MARGIN = 1.5
 """How many times the slack a continuation may be behind in soft cost and yet be on the shortlist. Chosen with
 `STEPWISE_SLACK`: 3 finds the same orders of 8 graphs in a sixth more time; 1 misses two of the four that 1.5 finds."""
+
+SETTINGS_AROUND = ((1.0, 0.3), (1.0, 0.2), (1.6, 0.3))
+"""c, in prices of an edge, and μ of the beams that stay close to the best order. So close, the BIC itself is the best
+guide. Chosen on p = 50, n = 500, seeds 5001 to 5003, 7000, 7030 and 7032: of three orders 6 to 11 above the true one,
+which 100 restarts (1 to 1.5 s) do not improve, each improves one or two, in 0.1 s."""
+
+REACH = 15
+"""Places by which two variables must differ in the best order to keep their sequence in these beams. Chosen with
+`SETTINGS_AROUND`: 8 finds less, and from 25 on beams may lose their way as others do."""
+
+WIDTH_AROUND = 256
+"""States of these beams. Chosen by time, a tenth of a second for each; few have so many."""
 
 WIDEST_STEPWISE_BEAM = 16384
 """States of the widest beams of "auto" under the stepwise cost. Chosen by time, with `MOST_STEPWISE_WORK`."""

@@ -55,6 +55,8 @@ class StepwiseBeam:
         How many threads may work on the states.
     constraints
         Which variables must precede which.
+    around, reach
+        An order to stay close to: a variable precedes those that come more than ``reach`` places after it there.
     """
 
     def __init__(
@@ -70,11 +72,17 @@ class StepwiseBeam:
         margin: float = 1.0,
         threads: int = 1,
         constraints: Constraints | None = None,
+        around: Integers | None = None,
+        reach: int = 0,
     ) -> None:
         self._partial, self._n, self._width, self._mu, self._c = partial, float(n_samples), width, mu, c
         self._shortlist, self._slack, self._soft_slack = shortlist, slack, margin * slack
         self._threads = threads
-        self._before = None if constraints is None else constraints.before.astype(np.float64)
+        before = np.zeros((len(partial), len(partial)), np.bool_) if constraints is None else constraints.before
+        if around is not None:
+            place = np.argsort(around)
+            before = before | (place - place[:, None] > reach)
+        self._before = before.astype(np.float64) if before.any() else None
 
     def search(self, report: Callable[[float], None] = lambda share: None) -> Found:
         """Return up to ``width`` complete orders, the cheapest first; ``report`` is called with the share done."""
