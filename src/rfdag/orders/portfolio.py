@@ -184,7 +184,8 @@ def search_orders(
             # Asked only if there is a next round: a deadline that ends nothing has not cut the search short.
             if beams is not None and deadline.passed():
                 beams = None
-        if task.stepwise and task.refine_each:
+        # Settings that agree at once are right; what took wider beams may have missed something nearby.
+        if task.stepwise and task.refine_each and search.rounds > 1:
             search.look_around(generator)
         if refine and not task.refine_each:
             descend(search.best.scored, generator, deadline, report)
@@ -238,6 +239,7 @@ class _Portfolio:
         self, task: BeamTask, threads: int, deadline: Deadline, limit: Deadline, report: Callable[[float], None]
     ) -> None:
         self.attempts: list[Attempt] = []
+        self.rounds = 0
         self.finished: list[_Trial] = []
         # The same without those of a round that did not end, in an order that does not depend on threads.
         self._in_rounds: list[_Trial] = []
@@ -258,6 +260,7 @@ class _Portfolio:
 
         A round that the deadline ends has fewer trials than settings, perhaps none.
         """
+        self.rounds += 1
         count = len(beams.settings)
         # Beams side by side where there are several, the states of one beam side by side where there is one, or where
         # most of the time goes into states: threads then end together.
@@ -296,12 +299,11 @@ class _Portfolio:
             return True
         if not self._task.stepwise:
             return not improved
-        rounds = len({attempt.width for attempt in self.attempts})
         best = _total(self.best.scored)
         again = sum(_total(trial.scored) == best for trial in self._in_rounds) > 1
         near = best + self.best.scored.price
         at_once = self._task.refine_each and any(trial.at_rest and trial.score <= near for trial in self._in_rounds)
-        return (again and rounds >= 2) or (at_once and rounds >= 3)
+        return (again and self.rounds >= 2) or (at_once and self.rounds >= 3)
 
     def look_around(self, generator: np.random.Generator) -> None:
         """Run beams that stay close to the best order, at prices like that of the BIC, as long as they improve it.
