@@ -46,8 +46,11 @@ def certain_after(rounds, *, stepwise=True, refine_each=True):
         ([[(5, 5), (7, 5), (9, 8)]], False),
         # A wider round that ends elsewhere, no better, has lost its way.
         ([[(30, 20), (90, 80), (95, 90)], [(40, 29), (90, 80), (95, 90)]], False),
-        # One that finds the best score again has not.
-        ([[(30, 20), (90, 80), (95, 90)], [(40, 20), (90, 80), (95, 90)]], True),
+        # One that finds the best score again has not, if some beam came to rest there by itself.
+        ([[(20, 20), (90, 80), (95, 90)], [(40, 20), (90, 80), (95, 90)]], True),
+        ([[(30, 20), (90, 80), (95, 90)], [(40, 20), (90, 80), (95, 90)]], False),
+        ([[(30, 20), (90, 80)], [(40, 20), (90, 85)], [(40, 20), (90, 86)]], False),
+        ([[(30, 20), (90, 80)], [(40, 20), (90, 85)], [(40, 20), (90, 86)], [(40, 20), (90, 87)]], True),
         # Nor has a third whose order refinement cannot improve, if it is about as good as the best.
         ([[(30, 20), (90, 80)], [(40, 29), (90, 85)], [(29, 29), (90, 87)]], True),
         ([[(30, 20), (90, 80)], [(40, 29), (90, 85)], [(31, 31), (90, 87)]], False),
