@@ -291,10 +291,10 @@ class _Portfolio:
         """Return whether wider beams are not worth their time, given what the last round found.
 
         They are not if all settings agree, and under the soft cost after the first round that brings nothing. Under the
-        stepwise cost such a round may only have lost its way elsewhere. There two signs count: that two beams have found
-        the best score, and that one has ended within an edge of it in an order that refinement cannot improve, as those
-        of beams that have lost their way mostly can be. Both suffice from the second round on, the latter alone from the
-        third, the former from the fourth. Where orders are not refined, there is only the former.
+        stepwise cost such a round may only have lost its way elsewhere. There are two signs of success: two beams have
+        found the best score, or one has ended within an edge of it in an order that refinement cannot improve, as those
+        of beams that have lost their way mostly can be. Both suffice from the second round on, the latter alone from
+        the third, the former from the fourth. Where orders are not refined, there is only the former.
         """
         if not found or (len(found) > 1 and _total(found[0].scored) == _total(found[-1].scored)):
             return True
@@ -306,9 +306,8 @@ class _Portfolio:
         at_rest = any(trial.at_rest and trial.score <= near for trial in self._in_rounds)
         if not self._task.refine_each:
             return again and self.rounds >= 2
-        return (
-            (at_rest and again and self.rounds >= 2) or (at_rest and self.rounds >= 3) or (again and self.rounds >= 4)
-        )
+        signs = again + at_rest
+        return signs > 0 and self.rounds >= (2 if signs == 2 else 3 if at_rest else 4)
 
     def look_around(self, generator: np.random.Generator) -> None:
         """Run beams that stay close to the best order, at prices like that of the BIC, as long as they improve it.
