@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import math
 import os
 import subprocess
 import sys
@@ -161,7 +162,13 @@ CHOICES = {
         one("ORDERS_SCORED_PER_BEAM", 1, 4, 8, kinds=("dense", "sparse", "scale-free")),
         one("NARROWEST_BEAM", 2, 4, 16, 32, kinds=SPARSE),
         one("FIRST_STEPWISE_BEAM", 8, 16, 256, kinds=DENSE),
-        one("WIDEST_STEPWISE_BEAM", 64, 256, 1024, kinds=DENSE),
+        one("WIDEST_STEPWISE_BEAM", 64, 256, 1024, 4096, kinds=DENSE),
+        one("STEPWISE_SLACK", 3.0, 4.5, 9.0, math.inf, kinds=DENSE),
+        one("STEPWISE_SLACK_GROWTH", 0.0, 0.75, 3.0, kinds=DENSE),
+        one("STEPWISE_MARGIN", 1.0, 2.0, 3.0, kinds=DENSE),
+        one("SETTINGS_AROUND", ((1.0, 0.3),), ((0.6, 0.3),), ((1.6, 0.3),), ((1.0, 0.2),), kinds=DENSE),
+        one("REACH", 0, 5, 8, 25, kinds=DENSE),
+        one("WIDTH_AROUND", 32, 64, 1024, kinds=DENSE),
         one("BEAM_GROWTH", 2, 8, kinds=("dense", "sparse")),
         one("WIDEST_BEAM", 8, 32, 512, kinds=("sparse", "strong")),
         one("WIDEST_BEAM_FOR_SMALL_P", 8, 32, 128, 2048, kinds=("small",)),

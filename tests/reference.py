@@ -287,10 +287,12 @@ def soft_weights(S, n, nodes, c):
     return weights
 
 
-def stepwise_beam(S, n, width, mu, c, shortlist, before=()):
+def stepwise_beam(S, n, width, mu, c, shortlist, before=(), slack=math.inf, margin=1.0):
     """Pairs (cost, order) that a beam under the stepwise cost ends with, the cheapest first.
 
     A state is what has been removed, the last first, with its cost. ``before`` holds pairs (i, j): i must precede j.
+    States that rank more than ``slack`` behind the first are given up, and continuations whose soft cost is more than
+    ``margin`` times that behind are not on the shortlist.
     """
     p = len(S)
     states = [((), 0.0)]
@@ -305,15 +307,17 @@ def stepwise_beam(S, n, width, mu, c, shortlist, before=()):
                     continue
                 ahead = soft_weights(S, n, others, c).sum() / 2
                 offers.append((spent + weights[at].sum() + mu * ahead, removed, spent, k, others, ahead))
-        cut = sorted(round(offer[0], 9) for offer in offers)[: shortlist * width][-1]
+        listed = sorted(round(offer[0], 9) for offer in offers)[: shortlist * width]
+        cut = min(listed[-1], listed[0] + margin * slack)
         exact = []
         for soft, removed, spent, k, others, ahead in offers:
             if round(soft, 9) <= cut:
                 paid = spent + stepwise_cost(S, n, k, others, c)
                 exact.append((round(paid + mu * ahead, 9), len(exact), (k, *removed), paid))
         chosen = {}
-        for _, number, removed, paid in sorted(exact):
-            if frozenset(removed) not in chosen and len(chosen) < width:
+        last = min(exact)[0] + slack
+        for rank, number, removed, paid in sorted(exact):
+            if rank <= last and frozenset(removed) not in chosen and len(chosen) < width:
                 chosen[frozenset(removed)] = number, removed, paid
         states = [(removed, paid) for _, removed, paid in sorted(chosen.values())]
     found = [(paid, [*(set(range(p)) - set(removed)), *removed]) for removed, paid in states]

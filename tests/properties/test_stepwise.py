@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from unittest import mock
 
 import numpy as np
@@ -44,11 +45,12 @@ def agree(found, expected):
     st.sampled_from([(2.0, 0.3), (5.0, 0.3), (6.0, 0.5)]),
     st.sampled_from([1, 2, 5]),
     st.sampled_from([1, 2, 4]),
+    st.sampled_from([(math.inf, 1.0), (2.93, 2.0), (0.67, 1.0), (0.23, 3.0)]),
     st.sampled_from([1, 2, 3]),
     st.booleans(),
 )
-def test_a_stepwise_beam_is_its_definition(rows, setting, width, shortlist, threads, constrained):
-    """Narrow and wide, with and without constraints, on any number of threads."""
+def test_a_stepwise_beam_is_its_definition(rows, setting, width, shortlist, slack, threads, constrained):
+    """Narrow and wide, with and without a slack, with and without constraints, on any number of threads."""
     (c, mu), p = setting, rows.shape[1]
     moments = Moments.from_data(rows)
     required = [(p - 1, 0)] if constrained else []
@@ -59,12 +61,38 @@ def test_a_stepwise_beam_is_its_definition(rows, setting, width, shortlist, thre
         mu,
         c=c,
         shortlist=shortlist,
+        slack=slack[0],
+        margin=slack[1],
         threads=threads,
         constraints=constraints_of(p, required) if constrained else None,
     )
     with mock.patch("rfdag.eliminate.beams.stepwise.WORTH_SHARING", 0):
         found = beam.search()
-    agree(found, reference.stepwise_beam(moments.correlation, len(rows), width, mu, c, shortlist, set(required)))
+    expected = reference.stepwise_beam(moments.correlation, len(rows), width, mu, c, shortlist, set(required), *slack)
+    agree(found, expected)
+
+
+@settings(max_examples=20, deadline=None)
+@given(samples(3, 7), st.randoms(use_true_random=False), st.integers(0, 5), st.booleans())
+def test_a_beam_around_an_order_keeps_far_variables_in_sequence(rows, random, reach, constrained):
+    p = rows.shape[1]
+    required = [(p - 1, 0)] if constrained else []
+    order = random.sample(range(p), p)
+    moments = Moments.from_data(rows)
+    beam = StepwiseBeam(
+        moments.partial_correlations(),
+        len(rows),
+        4,
+        0.3,
+        c=5.0,
+        shortlist=4,
+        constraints=constraints_of(p, required) if constrained and order.index(p - 1) < order.index(0) else None,
+        around=np.array(order),
+        reach=reach,
+    )
+    far = {(i, j) for at, i in enumerate(order) for j in order[at + reach + 1 :]}
+    obeyed = far | set(required) if order.index(p - 1) < order.index(0) else far
+    agree(beam.search(), reference.stepwise_beam(moments.correlation, len(rows), 4, 0.3, 5.0, 4, obeyed))
 
 
 @settings(max_examples=4, deadline=None)

@@ -80,3 +80,12 @@ def next_width(p: int, width: int, *, stepwise: bool) -> int | None:
         return wider if wider <= tuning.WIDEST_STEPWISE_BEAM and wider * p**4 <= tuning.MOST_STEPWISE_WORK else None
     widest = tuning.WIDEST_BEAM_FOR_SMALL_P if p <= tuning.SMALL_P else tuning.WIDEST_BEAM
     return wider if wider <= widest and wider * p * p <= tuning.MOST_BEAM_ENTRIES else None
+
+
+def slack_after(slack: float) -> float:
+    """Return the slack of wider beams under the stepwise cost, given that of the beams before.
+
+    >>> slack_after(math.inf), slack_after(6.0)
+    (6.0, 7.5)
+    """
+    return tuning.STEPWISE_SLACK if math.isinf(slack) else slack + tuning.STEPWISE_SLACK_GROWTH

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -57,8 +58,10 @@ class BeamTask:
         """Return whether so many states fit into memory."""
         return _fits_on_gpu(self.p, width) if self.on_gpu else beam_fits(self.p, width)
 
-    def beam(self, setting: Setting, width: int, threads: int) -> SoftBeam | StepwiseBeam | GpuBeam:
-        """Return a beam that has not started yet."""
+    def beam(
+        self, setting: Setting, width: int, threads: int, slack: float = math.inf, around: Integers | None = None
+    ) -> SoftBeam | StepwiseBeam | GpuBeam:
+        """Return a beam that has not started yet; under the soft cost it has no slack and stays close to no order."""
         if self.stepwise:
             return StepwiseBeam(
                 self.partial,
@@ -67,6 +70,10 @@ class BeamTask:
                 setting.mu,
                 c=setting.c,
                 shortlist=tuning.STEPWISE_SHORTLIST,
+                slack=slack,
+                margin=tuning.STEPWISE_MARGIN,
+                around=around,
+                reach=tuning.REACH,
                 threads=threads,
                 constraints=self.constraints,
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +23,7 @@ from rfdag.orders.beam_settings import (
     may_be_lazy,
     next_width,
     settings_for,
+    slack_after,
     steps_between_scores,
 )
 from rfdag.orders.beam_task import BeamTask
@@ -178,10 +180,13 @@ def search_orders(
         beams: _Round | None = _Round(first, settings)
         while beams is not None:
             found, improved = search.run(beams, generator)
-            beams = _next_round(beams, found, task) if widening and improved else None
+            beams = _next_round(beams, found, task) if widening and not search.certain(found, improved) else None
             # Asked only if there is a next round: a deadline that ends nothing has not cut the search short.
             if beams is not None and deadline.passed():
                 beams = None
+        # Settings that agree at once are right; what took wider beams may have missed something nearby.
+        if task.stepwise and task.refine_each and search.rounds > 1:
+            search.look_around(generator)
         if refine and not task.refine_each:
             descend(search.best.scored, generator, deadline, report)
         if narrowing:
@@ -204,10 +209,12 @@ def _first_grams(moments: GroupedMoments, partial: Floats, threads: int) -> Gram
 
 @dataclass(frozen=True)
 class _Round:
-    """Beams of one width, one for each setting."""
+    """Beams of one width and slack, one for each setting; perhaps close to an order."""
 
     width: int
     settings: tuple[Setting, ...]
+    slack: float = math.inf
+    around: Integers | None = None
 
 
 @dataclass(frozen=True)
@@ -219,6 +226,11 @@ class _Trial:
     score: float
     scored: ScoredOrder
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether refinement found nothing to improve."""
+        return self.score == _total(self.scored)
+
 
 class _Portfolio:
     """Rounds of beams, the best order so far, and all that are finished, for a search that ends early."""
@@ -227,6 +239,7 @@ class _Portfolio:
         self, task: BeamTask, threads: int, deadline: Deadline, limit: Deadline, report: Callable[[float], None]
     ) -> None:
         self.attempts: list[Attempt] = []
+        self.rounds = 0
         self.finished: list[_Trial] = []
         # The same without those of a round that did not end, in an order that does not depend on threads.
         self._in_rounds: list[_Trial] = []
@@ -247,6 +260,7 @@ class _Portfolio:
 
         A round that the deadline ends has fewer trials than settings, perhaps none.
         """
+        self.rounds += 1
         count = len(beams.settings)
         # Beams side by side where there are several, the states of one beam side by side where there is one, or where
         # most of the time goes into states: threads then end together.
@@ -254,7 +268,7 @@ class _Portfolio:
         workers = min(self._threads, count) if apart else 1
         quick = beams.width * self._task.p**3 < tuning.LEAST_WORK_FOR_BEAM_THREADS
         shares = Shares(count, self._report)
-        attempt = functools.partial(self._attempt, beams.width, 1 if quick else self._threads // workers, shares)
+        attempt = functools.partial(self._attempt, beams, 1 if quick else self._threads // workers, shares)
         with nullcontext() if quick or workers == 1 else ThreadPoolExecutor(workers) as pool:
             try:
                 trials = (pool.map if pool else map)(attempt, range(count), beams.settings, generator.spawn(count))
@@ -273,6 +287,40 @@ class _Portfolio:
             self._best = found[0]
         return found, improved
 
+    def certain(self, found: list[_Trial], improved: bool) -> bool:
+        """Return whether wider beams are not worth their time, given what the last round found.
+
+        They are not if all settings agree, and under the soft cost after the first round that brings nothing. Under the
+        stepwise cost such a round may only have lost its way elsewhere. There are two signs of success: two beams have
+        found the best score, or one has ended within an edge of it in an order that refinement cannot improve, as those
+        of beams that have lost their way mostly can be. Both suffice from the second round on, the latter alone from
+        the third, the former from the fourth. Where orders are not refined, there is only the former.
+        """
+        if not found or (len(found) > 1 and _total(found[0].scored) == _total(found[-1].scored)):
+            return True
+        if not self._task.stepwise:
+            return not improved
+        best = _total(self.best.scored)
+        again = sum(_total(trial.scored) == best for trial in self._in_rounds) > 1
+        near = best + self.best.scored.price
+        at_rest = any(trial.at_rest and trial.score <= near for trial in self._in_rounds)
+        if not self._task.refine_each:
+            return again and self.rounds >= 2
+        signs = again + at_rest
+        return signs > 0 and self.rounds >= (2 if signs == 2 else 3 if at_rest else 4)
+
+    def look_around(self, generator: np.random.Generator) -> None:
+        """Run beams that stay close to the best order, at prices like that of the BIC, as long as they improve it.
+
+        Where descents and restarts end, many variables would have to move at once, each by a few places.
+        """
+        improved = True
+        while improved and not self._deadline.passed():
+            best = self.best.scored
+            settings = tuple(Setting(prices * best.price, mu) for prices, mu in tuning.SETTINGS_AROUND)
+            beams = _Round(tuning.WIDTH_AROUND, settings, tuning.STEPWISE_SLACK, best.order.copy())
+            _, improved = self.run(beams, generator)
+
     def unite_best(self) -> None:
         """Give the best order what is better in those of other settings."""
         best, *others = sorted(self._in_rounds, key=lambda trial: _total(trial.scored))
@@ -285,7 +333,7 @@ class _Portfolio:
         self._best = min(self.finished, key=lambda trial: _total(trial.scored))
 
     def _attempt(
-        self, width: int, threads: int, shares: Shares, number: int, setting: Setting, generator: np.random.Generator
+        self, beams: _Round, threads: int, shares: Shares, number: int, setting: Setting, generator: np.random.Generator
     ) -> _Trial | None:
         """Run one beam, and refine its best order where each is; return None if it was stopped."""
         searching = BEAM_SHARE if self._task.refine_each else 1.0
@@ -295,7 +343,7 @@ class _Portfolio:
             shares.reach(number, searching * share)
 
         try:
-            orders = self._task.beam(setting, width, threads).search(watch).orders
+            orders = self._task.beam(setting, beams.width, threads, beams.slack, beams.around).search(watch).orders
             scored = self._task.scored(orders[0], self._require_time)
         except _Stopped:
             return None
@@ -321,14 +369,12 @@ class _Portfolio:
 
 
 def _next_round(beams: _Round, found: list[_Trial], task: BeamTask) -> _Round | None:
-    """Return the next, wider round, or None if the settings agree or beams would be too wide."""
-    if len(found) > 1 and _total(found[0].scored) == _total(found[-1].scored):
-        return None
+    """Return the next, wider round, or None if beams would be too wide."""
     wider = next_width(task.p, beams.width, stepwise=task.stepwise)
     if wider is None or not task.fits(wider):
         return None
     best = tuple(trial.setting for trial in found[: max(1, len(beams.settings) - 1)])
-    return _Round(wider, beams.settings if task.p <= tuning.SMALL_P else best)
+    return _Round(wider, beams.settings if task.p <= tuning.SMALL_P else best, slack_after(beams.slack))
 
 
 def _total(scored: ScoredOrder) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial as bind
 
@@ -41,6 +42,11 @@ class StepwiseBeam:
         The largest number of states.
     mu
         Weight of the bound on future costs relative to costs so far; between 0 and 1.
+    slack
+        States ranked so much above the best, in edges, are given up even where the beam has room for them.
+    margin
+        Continuations are left out of the shortlist if their soft cost is more than this many times ``slack`` above the
+        least.
     c
         An edge is dropped if it is worth less, as twice the log-likelihood.
     shortlist
@@ -49,6 +55,8 @@ class StepwiseBeam:
         How many threads may work on the states.
     constraints
         Which variables must precede which.
+    around, reach
+        An order to stay close to: a variable precedes those that come more than ``reach`` places after it there.
     """
 
     def __init__(
@@ -60,12 +68,21 @@ class StepwiseBeam:
         *,
         c: float,
         shortlist: int,
+        slack: float = math.inf,
+        margin: float = 1.0,
         threads: int = 1,
         constraints: Constraints | None = None,
+        around: Integers | None = None,
+        reach: int = 0,
     ) -> None:
         self._partial, self._n, self._width, self._mu, self._c = partial, float(n_samples), width, mu, c
-        self._shortlist, self._threads = shortlist, threads
-        self._before = None if constraints is None else constraints.before.astype(np.float64)
+        self._shortlist, self._slack, self._soft_slack = shortlist, slack, margin * slack
+        self._threads = threads
+        before = np.zeros((len(partial), len(partial)), np.bool_) if constraints is None else constraints.before
+        if around is not None:
+            place = np.argsort(around)
+            before = before | (place - place[:, None] > reach)
+        self._before = before.astype(np.float64) if before.any() else None
 
     def search(self, report: Callable[[float], None] = lambda share: None) -> Found:
         """Return up to ``width`` complete orders, the cheapest first; ``report`` is called with the share done."""
@@ -87,7 +104,7 @@ class StepwiseBeam:
             states, places = self._cheapest(soft)
             costs = self._pay(v, matrices, states, places, check)
             values = soft[states, places] - paid[states, places] + costs
-            chosen = _distinct(values, removed[states] ^ keys[members[states, places]], self._width)
+            chosen = _distinct(values, removed[states] ^ keys[members[states, places]], self._width, self._slack)
             parents, slots = states[chosen], places[chosen]
             variables = members[parents, slots]
             spent, removed = spent[parents] + costs[chosen], removed[parents] ^ keys[variables]
@@ -126,10 +143,11 @@ class StepwiseBeam:
         return np.take_along_axis(present @ self._before.T, members, axis=1) > 0
 
     def _cheapest(self, soft: Floats) -> tuple[Integers, Integers]:
-        """Return the states and slots on the shortlist: all that cost no more than the last that fits on it."""
+        """Return the states and slots on the shortlist: those within the slack, up to the last that fits on it."""
         values = np.round(soft.ravel(), DIGITS)
         room = min(self._shortlist * self._width, int(np.isfinite(values).sum()))
-        return np.divmod(np.flatnonzero(values <= np.partition(values, room - 1)[room - 1]), soft.shape[1])
+        most = min(np.partition(values, room - 1)[room - 1], values.min() + self._soft_slack)
+        return np.divmod(np.flatnonzero(values <= most), soft.shape[1])
 
     def _share(self, work: Callable[[int, int], None], count: int, v: int, check: Callable[[], None]) -> None:
         """Do ``work(first, last)`` piece by piece, on several threads if there is enough of it.
@@ -149,9 +167,14 @@ class StepwiseBeam:
         share(some, threads)
 
 
-def _distinct(values: Floats, keys: NDArray[np.uint64], width: int) -> Integers:
-    """Return which ``width`` continuations are cheapest, one for each removed set; ties go to the earlier one."""
-    ranking = np.argsort(np.round(values, DIGITS), kind="stable")
+def _distinct(values: Floats, keys: NDArray[np.uint64], width: int, slack: float) -> Integers:
+    """Return which ``width`` continuations are cheapest, one for each removed set, none by more than ``slack``.
+
+    Ties go to the earlier one.
+    """
+    values = np.round(values, DIGITS)
+    ranking = np.argsort(values, kind="stable")
+    ranking = ranking[: np.searchsorted(values[ranking], values[ranking[0]] + slack, side="right")]
     _, first = np.unique(keys[ranking], return_index=True)
     return np.sort(ranking[np.sort(first)[:width]])
 
