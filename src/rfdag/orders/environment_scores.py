@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rfdag.evidence.environments import DIGITS, EnvironmentMoments
 from rfdag.graphs.dag import Graph
 from rfdag.orders import environment_tuning as tuned
-from rfdag.orders.kernels.environments import scan_environments
+from rfdag.orders.kernels.environments import SPARE_ROWS, scan_environments
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -175,5 +175,6 @@ def _suspects(within: Floats, rows: Integers) -> Integers:
     strength = np.round(excess**2 / own * (rows / own[:, 0])[:, None], DIGITS)
     found = np.zeros((within.shape[1], tuned.SUSPECTS), np.int64)
     ranked = np.argsort(-strength, axis=0, kind="stable")[: tuned.SUSPECTS] + 1
-    found[:, : len(ranked)] = ranked.T
+    # A slope of its own needs rows.
+    found[:, : len(ranked)] = np.where(rows[ranked - 1] > 2 + SPARE_ROWS, ranked, 0).T
     return found.ravel()
