@@ -25,7 +25,8 @@ On pigs (441 variables) 50, 25 and 12 ended at SHD 67, 57 and 48, in 31, 24 and 
 """
 
 MOST_WORK_ON_TRIPLES = 1e9
-"""Words of 64 rows that are compared, about, to find pairs of categories that act together. Chosen by time."""
+"""Words of 64 rows that are compared, about, to find pairs of categories that act together. Chosen by time:
+about 0.15 s of one core."""
 
 MOST_PAIRS_TOGETHER = 8
 """Pairs that a variable may try as parents together. Chosen, not varied."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from rfdag.knowledge.constraints import Constraints
 from rfdag.orders.family_scores import FamilyScore, largest_family
-from rfdag.orders.kernels.trees import TO_SHRINK, UNSEEN, rank_branches
+from rfdag.orders.kernels.trees import PAIR, SINGLE, TO_SHRINK, UNSEEN, rank_branches
 from rfdag.runtime.threads import require_wanted, share
 
 Floats = NDArray[np.float64]
@@ -90,7 +90,7 @@ class Trees:
         self._pairs = pairs or [[]] * p
         numbers = np.full((p, max(map(len, self._pairs))), -1)
         for y, each in enumerate(self._pairs):
-            numbers[y, : len(each)] = [min(pair) + p * max(pair) for pair in each]
+            numbers[y, : len(each)] = [min(pair) | max(pair) << PAIR for pair in each]
         self._lists = np.concatenate([self._candidates, numbers], axis=1)
         self._most = largest_family(score, constraints)
         # Of each node: where its branches are, its score once its parents are shrunk, and which these are.
@@ -99,7 +99,7 @@ class Trees:
         self._families: list[Family] = []
         self._own: list[float] = []
         self._kept: dict[int, Integers] = {}
-        # Of each branch: the variable that is added, or the pair as a number from p on, and the node below.
+        # Of each branch: the variable that is added, or the two of a pair, and the node below.
         self.branches, self.child = np.empty(1024, np.int64), np.full(1024, UNSEEN)
         self._used = 0
         self._node_of: dict[Family, int] = {}
@@ -129,8 +129,8 @@ class Trees:
 
     def _added_by(self, branch: int) -> tuple[int, ...]:
         """Return the variables that a branch adds: one, or the two of a pair."""
-        pair, single = divmod(int(self.branches[branch]), self.score.size)
-        return (single, pair) if pair else (single,)
+        added = int(self.branches[branch])
+        return (added,) if added <= SINGLE else (added & SINGLE, added >> PAIR)
 
     def _nodes_of(self, families: list[Family]) -> list[int]:
         """Return the nodes of families, making those that are not there yet."""

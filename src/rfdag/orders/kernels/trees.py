@@ -7,6 +7,12 @@ from rfdag.runtime.compilation import kernel, part
 UNSEEN = -1
 """In place of a node that is not made yet, and of the length of a list that is not known yet."""
 
+PAIR = 32
+"""By how many bits the second variable of a pair is shifted that a branch adds; it is never variable 0."""
+
+SINGLE = (1 << PAIR) - 1
+"""The bits of the first variable, or the only one."""
+
 TO_SHRINK = -2
 """In a request, in place of a branch: the parents of this node are to be shrunk."""
 
@@ -17,13 +23,12 @@ def _walk(y, limit, place, root, first, count, branches, child, wanted, asked):
 
     What is not known is written to ``wanted``, a node and the branch that is to be made, the ``asked``-th so far.
     """
-    node, p = root[y], len(place)
+    node = root[y]
     while True:
         found = UNSEEN
         for at in range(first[node], first[node] + count[node]):
-            x = branches[at]
-            # A pair is one number.
-            if place[x] < limit if x < p else place[x % p] < limit and place[x // p] < limit:
+            added = branches[at]
+            if place[added & SINGLE] < limit and (added <= SINGLE or place[added >> PAIR] < limit):
                 found = at
                 break
         if found == UNSEEN:
