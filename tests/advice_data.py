@@ -138,6 +138,11 @@ def memory(size: float, *modules: str) -> Callable[[Any], None]:
     return prepare
 
 
+def few_families(monkeypatch: Any) -> None:
+    """Let all families be scored of no more than two variables."""
+    monkeypatch.setattr("rfdag.orders.tuning.LARGEST_P_FOR_FAMILIES_ON_REQUEST", 2)
+
+
 def impatient(monkeypatch: Any) -> None:
     """Make an estimate by CLIME too long to wait for."""
     from rfdag.precision.clime import Clime

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from advice_data import NAMES, OUT, ROWS, SOURCE, Case, gpu, parquet
+from advice_data import NAMES, OUT, ROWS, SOURCE, Case, few_families, gpu, parquet
 
 PLACES = ("here", "there")
 LABELLED = pd.concat([ROWS, ROWS[::2] + 3]).reset_index(drop=True)
@@ -96,9 +96,18 @@ OF_ENVIRONMENTS = [
         "methods/interventional.py",
         "tell of several. Leave it out",
         LABELLED,
+        {**GIVEN, "clusters": True},
+        ({"clusters": OUT},),
+        restated=("environments", "targets"),
+    ),
+    Case(
+        "methods/interventional.py",
+        "tell of several environments, and there are",
+        LABELLED,
         {**GIVEN, "exact": True},
         ({"exact": OUT},),
         restated=("environments", "targets"),
+        under=few_families,
     ),
     Case(
         "methods/settings.py",

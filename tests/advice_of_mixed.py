@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 import rfdag
-from advice_data import NAMES, OUT, ROWS, SOURCE, Case, gpu, parquet, written
+from advice_data import NAMES, OUT, ROWS, SOURCE, Case, few_families, gpu, parquet, written
 
 SIZES = ["small", "middle", "large"]
 MIXED = ROWS.assign(size=np.array(SIZES)[np.digitize(ROWS["a"], [-0.5, 0.5])])
@@ -125,6 +125,7 @@ OF_MIXED = [
         MIXED,
         {"exact": True},
         ({"exact": OUT}, {"drop": ["size"]}),
+        under=few_families,
     ),
     Case(
         "evidence/mixed.py",
@@ -132,6 +133,7 @@ OF_MIXED = [
         ROWS,
         {"basis": 3, "exact": True},
         ({"basis": OUT}, {"exact": OUT}),
+        under=few_families,
     ),
     Case(
         "evidence/mixed.py",

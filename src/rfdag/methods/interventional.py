@@ -249,14 +249,13 @@ def _correlations(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _sizes_by_environment(evidence: EnvironmentMoments) -> list[NDArray[np.float64]]:
-    """Return the mean squares of the correlations in the largest environments; nothing where none is large."""
+    """Return the mean squares of the correlations in large environments; nothing unless there are two or more."""
     everything = np.arange(len(evidence.names))
     large = np.flatnonzero(evidence.rows >= tuned.SHARE_OF_LARGE * evidence.n_samples).tolist()
-    return (
-        [sum(evidence.rows[e] * _correlations(evidence.within(everything, [e])[0]) ** 2 for e in large)]
-        if large
-        else []
-    )
+    if len(large) < 2:
+        return []
+    squares = [evidence.rows[e] * _correlations(evidence.within(everything, [e])[0]) ** 2 for e in large]
+    return [np.sum(squares, axis=0) / evidence.n_samples]
 
 
 def _strongest(correlations: NDArray[np.float64], count: int) -> Integers:

@@ -86,7 +86,7 @@ def refuse_unserved(method: Soft, evidence: MixedMoments, run: Run) -> None:
                 evidence.refuse(f"{keyword(name)}: {OF_COLUMNS[name]}")
     if method.exact is True and not method.scores_all_families(len(evidence.names)):
         most = tuning.LARGEST_P_FOR_FAMILIES_ON_REQUEST
-        evidence.refuse(f"{keyword('exact', True)} takes up to {most} variables unless each is one column")
+        evidence.refuse(f"{keyword('exact')} takes up to {most} variables unless each is one column")
     if isinstance(getattr(method, "penalty", None), tuple):
         evidence.refuse(f"Several values of {keyword('penalty')} are compared by a score of single columns")
 

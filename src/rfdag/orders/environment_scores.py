@@ -12,7 +12,7 @@ from rfdag.evidence.arrangement import by_sums
 from rfdag.evidence.environments import EnvironmentMoments
 from rfdag.graphs.dag import Graph
 from rfdag.orders import environment_tuning as tuned
-from rfdag.orders.kernels.environments import scan_environments
+from rfdag.orders.kernels.environments import SPARE_ROWS, scan_environments
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -176,5 +176,6 @@ def _suspects(within: Floats, rows: Integers) -> Integers:
     strength = excess**2 / own * (rows / own[:, 0])[:, None]
     found = np.zeros((within.shape[1], tuned.SUSPECTS), np.int64)
     ranked = np.array([by_sums(-each) for each in strength.T]).T[: tuned.SUSPECTS] + 1
-    found[:, : len(ranked)] = ranked.T
+    # A slope of its own needs rows.
+    found[:, : len(ranked)] = np.where(rows[ranked - 1] > 2 + SPARE_ROWS, ranked, 0).T
     return found.ravel()
