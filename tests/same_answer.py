@@ -81,7 +81,8 @@ class Problem:
         """Return the table as a pandas frame, with words for categories and the labels in the last column."""
         frame = pandas.DataFrame(self.values, columns=self.names)
         for at in self.categorical:
-            frame[self.names[at]] = LETTERS[self.values[:, at].astype(int)]
+            codes = self.values[:, at]
+            frame[self.names[at]] = np.where(np.isnan(codes), None, LETTERS[np.nan_to_num(codes).astype(int)])
         if self.labels is not None:
             frame["condition"] = self.labels
         return frame

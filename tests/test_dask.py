@@ -195,6 +195,8 @@ def on_a_worker(rows):
 
 def test_a_task_on_a_worker_hands_out_no_others(cluster):
     with Client(cluster) as client, joblib.parallel_config("dask"):
+        # The test before may have killed one; with a single worker joblib runs tasks here.
+        client.wait_for_workers(2)
         assert on_cluster()
         assert joblib.Parallel()(joblib.delayed(on_a_worker)(number) for number in range(2)) == [False, False]
         assert not client.submit(on_a_worker, 3).result()

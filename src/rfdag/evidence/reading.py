@@ -166,8 +166,13 @@ class _Making:
         # A square table is no larger than what is computed from it, and may turn out to be a matrix of moments.
         if make is not None or rows.rows == len(rows.names):
             rows = _gathered(rows)
-        elif not _readable(rows, self.correlated):
-            rows = _gathered_for(rows, self.correlated)
+        else:
+            readings, asked = self.correlated.passes, keyword("correlation", self.correlated.name)
+            if readings == 1 and self.basis != 1:
+                # Powers are of numbers less their mean, which takes a reading to find.
+                readings, asked = 2, keyword("basis", self.basis)
+            if not _readable(rows, readings):
+                rows = _gathered_for(rows, readings, asked)
         if isinstance(rows, Table):
             return self._of_table(rows, make), rows
         return self._of_stream(rows, again), rows
@@ -361,18 +366,17 @@ def _gathered(rows: Table | Stream) -> Table:
     return table
 
 
-def _readable(rows: Table | Stream, correlated: Correlation) -> bool:
-    """Return whether rows can be read as many times as a correlation needs."""
-    return correlated.passes == 1 or (correlated.passes > 1 and getattr(rows, "repeatable", False))
+def _readable(rows: Table | Stream, readings: int) -> bool:
+    """Return whether rows can be read so many times; 0 is for what needs all of them at once."""
+    return readings == 1 or (readings > 1 and getattr(rows, "repeatable", False))
 
 
-def _gathered_for(rows: Stream, correlated: Correlation) -> Table:
-    """Return all rows in memory, for a correlation that cannot do with reading them once, in pieces."""
+def _gathered_for(rows: Table | Stream, readings: int, asked: str) -> Table:
+    """Return all rows in memory, for an option that cannot do with reading them once, in pieces."""
     try:
         return _gathered(rows)
     except FileError as problem:
-        asked = keyword("correlation", correlated.name)
-        if correlated.passes > 1:
+        if readings > 1:
             sentence = f"{asked} reads rows twice, and this input can be read once."
             cure = "Or pass the files themselves, their folder or a dataset, which can be read again."
         else:
