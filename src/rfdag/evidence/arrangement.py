@@ -103,9 +103,11 @@ class Arrangeable:
     def places_by_data(self) -> NDArray[np.int64]:
         """Return the columns sorted by the sum of their correlations with all columns.
 
-        Those with equal sums, up to rounding, are sorted by what stands in them.
+        Those with equal sums, up to rounding, are sorted by their means and scales: of two columns, for example, each
+        has the same sum. If these are equal, too, the factor decides.
         """
         places = by_content(self.resident)
+        places = places[by_content(np.stack([self.means, self.scales])[:, places])]
         there = array_module(self.resident).asarray(places)
         sums = np.zeros(len(places))
         for start in range(0, len(self.resident), ROWS_AT_ONCE):
