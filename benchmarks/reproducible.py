@@ -107,7 +107,9 @@ def measure_kind(kind: str, p: int, n: int, sets: int, seed: int) -> Row:
         rows, categorical, options = drawn(kind, p, n, generator)
         found = []
         for places in (np.arange(p), generator.permutation(p)):
-            named = {"categorical": np.flatnonzero(np.isin(places, categorical)).tolist()} if categorical else {}
+            named: dict[str, Any] = (
+                {"categorical": np.flatnonzero(np.isin(places, categorical)).tolist()} if categorical else {}
+            )
             result = rfdag.learn(rows[:, places], progress=False, **KINDS[kind], **options, **named)
             graph = np.empty_like(result.cpdag)
             graph[np.ix_(places, places)] = result.cpdag

@@ -15,7 +15,6 @@ from rfdag.evidence.awkward import CONSTANT, COPIES, COPY, awkward_error
 from rfdag.evidence.expansion import Expansion, Part, Powers, category
 from rfdag.evidence.gaps import (
     Bridged,
-    Bridging,
     about_gaps,
     bridged,
     filled_from_others,
@@ -23,6 +22,7 @@ from rfdag.evidence.gaps import (
     with_missing,
 )
 from rfdag.evidence.mixed import Counts, MixedMoments
+from rfdag.evidence.pair_rows import Bridging
 from rfdag.evidence.profile import ALL, BY_RANKS, Profile, profile_of
 from rfdag.evidence.spread import Range, check_spread, range_of
 from rfdag.input.columns import Column

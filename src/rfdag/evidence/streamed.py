@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from rfdag.evidence.arrangement import products_of
 from rfdag.evidence.compact import Compact
 from rfdag.evidence.expansion import Expansion
-from rfdag.evidence.gaps import Bridged, Bridging, bridged, filled_from_others, moments_of
+from rfdag.evidence.gaps import Bridged, bridged, filled_from_others, moments_of
 from rfdag.evidence.mixed import Counts, MixedMoments
 from rfdag.evidence.mixing import Complete, Gaps, about_levels, assembled, expansion_of
 from rfdag.evidence.moments import Moments
+from rfdag.evidence.pair_rows import Bridging
 from rfdag.evidence.profile import ALL, Kinds, Look, Profile, Spread
 from rfdag.evidence.spread import Range, check_spread, powers_of_two, range_of
 from rfdag.evidence.summary import Summary

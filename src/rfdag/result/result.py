@@ -292,9 +292,9 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Intervened, Judgi
                 gains = entries_at(self.gains, sources, targets).tolist()
             elif self.n_samples is not None:
                 price = price_of_edge(self.n_samples, len(self.names), self.penalty, self.gamma)
-                if self.moments is not None and self.moments.price_factors is not None:
-                    price = price * self.moments.price_factors[sources, targets]
-                gains = (-self.n_samples * np.log1p(-np.minimum(correlations**2, 1 - 1e-15)) - price).tolist()
+                factors = None if self.moments is None else self.moments.price_factors
+                prices = price if factors is None else price * factors[sources, targets]
+                gains = (-self.n_samples * np.log1p(-np.minimum(correlations**2, 1 - 1e-15)) - prices).tolist()
         directed = (entries_at(self.icpdag, sources, targets) == 1).tolist()
         ends = ([self.names[at] for at in places.tolist()] for places in (sources, targets))
         return tuple(map(Edge, *ends, weights, partial, gains, directed))
