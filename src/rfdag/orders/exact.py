@@ -149,6 +149,15 @@ def best_dag(problem: Problem, threads: int = 1, report: Callable[[float], None]
     return _with_families(problem, np.array(order[::-1], np.int64))
 
 
+def scores_of_families(problem: Problem) -> Floats:
+    """Return the score of each variable with every set of the others, as the bits of its number, as parents."""
+    p = problem.p
+    scores = np.empty((p, 1 << (p - 1)))
+    for y in range(p):
+        score_families(problem, y, np.delete(np.arange(p), y), scores[y])
+    return scores
+
+
 def score_families(
     problem: Problem, y: int, others: Integers, scores: Floats, check: Callable[[], None] = lambda: None
 ) -> None:
