@@ -1,9 +1,11 @@
 """How long a bootstrap takes beside plain runs, what wider beams would change, and which frequent edges are true.
 
-    python benchmarks/bootstrap.py [--only time|beams|calibration] [--repeats 3] [--graphs 20] [--runs 100] [--seed 1]
+    python benchmarks/bootstrap.py [--only time|beams|calibration|schemes] [--repeats 3] [--graphs 10] [--runs 50]
+                                   [--seed 32061]
 
-Writes bootstrap_time.csv, bootstrap_beams.csv and bootstrap_calibration.csv to benchmarks/results, and their sections
-of docs/bootstrap.md.
+Writes bootstrap_time.csv, bootstrap_beams.csv, bootstrap_calibration.csv (the default way of drawing rows, sparse and
+dense graphs) and bootstrap_schemes.csv (all ways, sparse graphs) to benchmarks/results, and their sections of
+docs/bootstrap.md.
 """
 
 from __future__ import annotations
@@ -166,24 +168,26 @@ def workloads(graphs: int, seed: int) -> Iterator[tuple[str, str, Graph, NDArray
                 yield group, f"{kind}, n = {samples}", sem.dag, sample(sem, samples, generator)
 
 
-def calibrate(graphs: int, runs: int, seed: int) -> None:
+def calibrate(graphs: int, runs: int, seed: int, section: str, samplings: Sequence[str], groups: Sequence[str]) -> None:
     """Report, by sampling and frequency, which share of pairs and of compelled arrows is true."""
     counts: dict[tuple[str, str], list[NDArray[np.int64]]] = {}
     for group, kind, true, data in workloads(graphs, seed):
-        for name, options in SAMPLINGS.items():
-            counted = tally(rfdag.bootstrap(data, runs=runs, progress=False, **options), true)
+        if group not in groups:
+            continue
+        for name in samplings:
+            counted = tally(rfdag.bootstrap(data, runs=runs, progress=False, **SAMPLINGS[name]), true)
             for label in (group, kind):
                 counts.setdefault((label, name), []).append(counted)
         print(kind, flush=True)
     rows = [row_of(kind, name, np.array(counted)) for (kind, name), counted in counts.items()]
     rows.sort(key=lambda row: row["graphs"] not in (SPARSE, DENSE))
-    write_tables("bootstrap_calibration", rows)
+    write_tables(f"bootstrap_{section}", rows)
     text = (
         f"{markdown(rows)}\n{P} variables, {graphs} graphs of each kind and number of rows, {runs} runs per bootstrap, "
         f"seed {seed}. Each cell shows the share that is true with its standard error over graphs, and the number that "
         f"it is a share of; the last column, the least share in one graph.\n\n{provenance()}"
     )
-    update_section(PAGE, "bootstrap-calibration", text)
+    update_section(PAGE, f"bootstrap-{section}", text)
 
 
 def tally(found: Bootstrap, true: Graph) -> NDArray[np.int64]:
@@ -230,18 +234,21 @@ def share_of(right: NDArray[np.int64], every: NDArray[np.int64]) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=["time", "beams", "calibration"])
+    parser.add_argument("--only", choices=["time", "beams", "calibration", "schemes"])
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--graphs", type=int, default=20)
-    parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--graphs", type=int, default=10)
+    parser.add_argument("--runs", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=32061)
     options = parser.parse_args(arguments)
     if options.only in (None, "time"):
         measure_time(options.repeats, options.seed)
     if options.only in (None, "beams"):
         measure_beams(min(options.graphs, 4), min(options.runs, 25), options.seed)
     if options.only in (None, "calibration"):
-        calibrate(options.graphs, options.runs, options.seed)
+        usual = list(SAMPLINGS)[:1]
+        calibrate(options.graphs, options.runs, options.seed, "calibration", usual, (SPARSE, DENSE))
+    if options.only in (None, "schemes"):
+        calibrate(options.graphs, options.runs, options.seed, "schemes", list(SAMPLINGS), (SPARSE,))
 
 
 if __name__ == "__main__":

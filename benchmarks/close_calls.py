@@ -95,9 +95,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     rows = list(rows_of(options.graphs, options.seed))
     write_tables("close_calls", rows)
-    update_section(
-        PAGE, "close-calls", f"{markdown(rows)}\n{options.graphs} DAGs per row, seed {options.seed}.\n\n{provenance()}"
+    about = (
+        f"{options.graphs} DAGs per row, seed {options.seed}; shares of wrong ones marked with their standard errors "
+        "over DAGs."
     )
+    update_section(PAGE, "close-calls", f"{markdown(rows)}\n{about}\n\n{provenance()}")
 
 
 if __name__ == "__main__":
