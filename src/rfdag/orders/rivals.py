@@ -102,7 +102,7 @@ def all_rivals(
     costs = scores - scores[own]
     close = np.flatnonzero(costs < CLOSE)
     if constraints is not None:
-        earlier = np.array(as_parents(constraints.before), np.uint8)
+        earlier = np.array(as_parents(constraints.before.astype(np.int8)), np.uint8)
         close = close[acyclic(parents[close] | earlier)]
     close = close[np.lexsort((costs[close], classes[close]))]
     new = (np.diff(classes[close], prepend=-1) != 0) | (np.diff(costs[close], prepend=0.0) > apart)
