@@ -1,9 +1,11 @@
 """How long a bootstrap takes beside plain runs, what wider beams would change, and which frequent edges are true.
 
-    python benchmarks/bootstrap.py [--only time|beams|calibration] [--repeats 3] [--graphs 10] [--runs 100] [--seed 1]
+    python benchmarks/bootstrap.py [--only time|beams|calibration|schemes] [--repeats 3] [--graphs 10] [--runs 50]
+                                   [--seed 32061]
 
-Writes bootstrap_time.csv, bootstrap_beams.csv and bootstrap_calibration.csv to benchmarks/results, and their sections
-of docs/bootstrap.md.
+Writes bootstrap_time.csv, bootstrap_beams.csv, bootstrap_calibration.csv (the default way of drawing rows, sparse and
+dense graphs) and bootstrap_schemes.csv (all ways, sparse graphs) to benchmarks/results, and their sections of
+docs/bootstrap.md.
 """
 
 from __future__ import annotations
@@ -35,6 +37,12 @@ DATA_SETS = 4
 """Data sets of each degree that times are measured on."""
 TARGET = 6.0
 """Times 20 plain runs that 200 runs of a bootstrap may take on two cores."""
+
+P = 20
+"""Variables of the graphs on which frequencies are compared with the truth."""
+
+SPARSE, DENSE = "all sparse graphs", "all dense graphs"
+"""Groups of kinds of graphs: up to four neighbours of a variable, and eight or more."""
 
 BINS = ((0.9, 1.01), (0.5, 0.9), (0.1, 0.5))
 """Frequencies from one number up to, but without, the other."""
@@ -143,39 +151,43 @@ class Tally:
         self.agreement.append(float((cpdag(found.dag) == 1)[arrows].mean()) if arrows.any() else 1.0)
 
 
-def workloads(graphs: int, seed: int) -> Iterator[tuple[str, Graph, NDArray[np.float64]]]:
-    """Yield kinds of graphs, graphs and rows."""
-    kinds: dict[str, Callable[[np.random.Generator], Graph]] = {
-        "random, degree 2": lambda generator: random_dag(20, None, generator, degree=2.0),
-        "random, degree 4": lambda generator: random_dag(20, None, generator, degree=4.0),
-        "scale-free": lambda generator: scale_free_dag(20, 2, generator),
+def workloads(graphs: int, seed: int) -> Iterator[tuple[str, str, Graph, NDArray[np.float64]]]:
+    """Yield groups and kinds of graphs, graphs and rows."""
+    kinds: dict[tuple[str, str], Callable[[np.random.Generator], Graph]] = {
+        (SPARSE, "random, degree 2"): lambda generator: random_dag(P, None, generator, degree=2.0),
+        (SPARSE, "random, degree 4"): lambda generator: random_dag(P, None, generator, degree=4.0),
+        (SPARSE, "scale-free"): lambda generator: scale_free_dag(P, 2, generator),
+        (DENSE, "random, degree 8"): lambda generator: random_dag(P, None, generator, degree=8.0),
+        (DENSE, "random, half of all pairs"): lambda generator: random_dag(P, None, generator, degree=(P - 1) / 2),
     }
-    for number, (kind, draw) in enumerate(kinds.items()):
+    for number, ((group, kind), draw) in enumerate(kinds.items()):
         for samples in (200, 1000):
             for graph in range(graphs):
                 generator = np.random.default_rng([seed, number, samples, graph])
                 sem = standardise(linear_sem(draw(generator), generator))
-                yield f"{kind}, n = {samples}", sem.dag, sample(sem, samples, generator)
+                yield group, f"{kind}, n = {samples}", sem.dag, sample(sem, samples, generator)
 
 
-def calibrate(graphs: int, runs: int, seed: int) -> None:
+def calibrate(graphs: int, runs: int, seed: int, section: str, samplings: Sequence[str], groups: Sequence[str]) -> None:
     """Report, by sampling and frequency, which share of pairs and of compelled arrows is true."""
-    counts: dict[tuple[str, str], NDArray[np.int64]] = {}
-    for kind, true, data in workloads(graphs, seed):
-        for name, options in SAMPLINGS.items():
-            found = rfdag.bootstrap(data, runs=runs, random_state=seed, progress=False, **options)
-            for label in (kind, "all"):
-                key = (label, name)
-                counts[key] = counts.get(key, np.zeros((len(BINS), 4), np.int64)) + tally(found, true)
+    counts: dict[tuple[str, str], list[NDArray[np.int64]]] = {}
+    for group, kind, true, data in workloads(graphs, seed):
+        if group not in groups:
+            continue
+        for name in samplings:
+            counted = tally(rfdag.bootstrap(data, runs=runs, progress=False, **SAMPLINGS[name]), true)
+            for label in (group, kind):
+                counts.setdefault((label, name), []).append(counted)
         print(kind, flush=True)
-    rows = [row_of(kind, name, counted) for (kind, name), counted in counts.items()]
-    rows.sort(key=lambda row: row["graphs"] != "all")
-    write_tables("bootstrap_calibration", rows)
+    rows = [row_of(kind, name, np.array(counted)) for (kind, name), counted in counts.items()]
+    rows.sort(key=lambda row: row["graphs"] not in (SPARSE, DENSE))
+    write_tables(f"bootstrap_{section}", rows)
     text = (
-        f"{markdown(rows)}\n20 variables, {graphs} graphs of each kind and number of rows, {runs} runs per bootstrap. "
-        f"Each cell shows the share that is true, and the number it is a share of.\n\n{provenance()}"
+        f"{markdown(rows)}\n{P} variables, {graphs} graphs of each kind and number of rows, {runs} runs per bootstrap, "
+        f"seed {seed}. Each cell shows the share that is true with its standard error over graphs, and the number that "
+        f"it is a share of; the last column, the least share in one graph.\n\n{provenance()}"
     )
-    update_section(PAGE, "bootstrap-calibration", text)
+    update_section(PAGE, f"bootstrap-{section}", text)
 
 
 def tally(found: Bootstrap, true: Graph) -> NDArray[np.int64]:
@@ -197,31 +209,46 @@ def _within(frequency: NDArray[np.float64], low: float, high: float) -> NDArray[
 
 
 def row_of(kind: str, name: str, counted: NDArray[np.int64]) -> Row:
-    """Return a row of the table."""
+    """Return a row of the table from the counts of each graph."""
     row: Row = {"graphs": kind, "rows drawn": name}
     for what, at in (("edges", 0), ("arrows", 2)):
-        for (low, high), entries in zip(BINS, counted, strict=True):
-            right, every = entries[at : at + 2].tolist()
+        for number, (low, high) in enumerate(BINS):
+            right, every = counted[:, number, at], counted[:, number, at + 1]
             title = f"{what} ≥ {low:g}" if high > 1 else f"{what} {low:g} – {high:g}"
-            row[title] = f"{right / every:.3f} of {every}" if every else "none"
+            row[title] = share_of(right, every)
+    right, every = counted[:, 0, 2], counted[:, 0, 3]
+    row["arrows ≥ 0.9, worst graph"] = f"{(right[every > 0] / every[every > 0]).min():.2f}" if every.any() else "none"
     return row
+
+
+def share_of(right: NDArray[np.int64], every: NDArray[np.int64]) -> str:
+    """Return a share over all graphs in words, with its standard error: what is found in one graph is dependent."""
+    if not every.any():
+        return "none"
+    share = right.sum() / every.sum()
+    graphs = len(every)
+    error = np.sqrt(graphs / max(graphs - 1, 1) * ((right - share * every) ** 2).sum()) / every.sum()
+    return f"{share:.3f} ± {error:.3f} of {every.sum()}"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=["time", "beams", "calibration"])
+    parser.add_argument("--only", choices=["time", "beams", "calibration", "schemes"])
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--graphs", type=int, default=10)
-    parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--runs", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=32061)
     options = parser.parse_args(arguments)
     if options.only in (None, "time"):
         measure_time(options.repeats, options.seed)
     if options.only in (None, "beams"):
         measure_beams(min(options.graphs, 4), min(options.runs, 25), options.seed)
     if options.only in (None, "calibration"):
-        calibrate(options.graphs, options.runs, options.seed)
+        usual = list(SAMPLINGS)[:1]
+        calibrate(options.graphs, options.runs, options.seed, "calibration", usual, (SPARSE, DENSE))
+    if options.only in (None, "schemes"):
+        calibrate(options.graphs, options.runs, options.seed, "schemes", list(SAMPLINGS), (SPARSE,))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 
@@ -273,23 +274,90 @@ def test_levels_under_independence(name):
     assert rejected <= 9
 
 
-def test_g2_is_the_likelihood_ratio():
+def weighted_squares(rows, strata):
+    """Squared differences of counts from expected ones, by their definition, and what permutations in strata make them.
+
+    Returns the statistic, and its mean and variance over all permutations of the second column within strata.
+    """
+    totals = np.zeros(3)
+    for stratum in np.unique(strata):
+        first, second = rows[strata == stratum].T
+        n = len(first)
+
+        def statistic(second, first=first, n=n):
+            table = np.bincount(first * 5 + second, minlength=25).reshape(5, 5)
+            r, c = table.sum(axis=1)[:, None], table.sum(axis=0)
+            return (n * (table - r * c / n) ** 2 / ((r + n**0.5 / 2) * (c + n**0.5 / 2))).sum()
+
+        every = [statistic(second[list(places)]) for places in itertools.permutations(range(n))]
+        # Where the sums of rows and columns say all, a stratum says nothing.
+        if np.var(every) > 1e-12:
+            totals += statistic(second), np.mean(every), np.var(every)
+    return totals
+
+
+def test_g2_compares_with_all_permutations_in_strata():
+    """Tables so sparse that the moments of all permutations can be counted."""
+    from scipy.stats import gamma
+
+    generator = np.random.default_rng(32061)
+    for _ in range(15):
+        strata = np.repeat(np.arange(3), generator.integers(1, 6, size=3))
+        rows = generator.integers(generator.integers(2, 5), size=(len(strata), 2))
+        statistic, mean, variance = weighted_squares(rows, strata)
+        found = TESTS["g2"](np.column_stack([rows, strata]), (), 0)(0, 1, (2,))
+        law = gamma(mean**2 / variance, scale=variance / mean) if variance else None
+        assert found == pytest.approx(law.sf(statistic) if law else 1.0, abs=1e-9)
+
+
+def test_g2_is_the_chi_squared_test_where_cells_are_full():
     from scipy.stats import chi2_contingency
 
     generator = np.random.default_rng(7)
-    codes = generator.integers(3, size=(300, 3)) * [1, 1, 10] - 1
+    for _ in range(5):
+        codes = np.column_stack([generator.permutation(np.arange(3000) % 3) for _ in range(2)]) * 10 - 1
+        table = [[((codes[:, 0] == a) & (codes[:, 1] == b)).sum() for b in (-1, 9, 19)] for a in (-1, 9, 19)]
+        assert TESTS["g2"](codes, (), 0)(0, 1, ()) == pytest.approx(chi2_contingency(table).pvalue, abs=0.002)
+
+
+@pytest.mark.parametrize(("levels", "given", "n"), [(4, 2, 500), (6, 3, 500), (3, 3, 200), (6, 1, 50)])
+@pytest.mark.parametrize("even", [True, False])
+def test_g2_keeps_its_level_where_cells_are_sparse(levels, given, n, even):
+    """χ² with the degrees of freedom of what occurs rejects up to all of these."""
+    generator = np.random.default_rng([32063, levels, given, n])
+    weights = np.full(levels, 1 / levels) if even else 0.4 ** np.arange(levels) / (0.4 ** np.arange(levels)).sum()
+    found = []
+    for _ in range(400):
+        codes = generator.choice(levels, size=(n, given + 2), p=weights)
+        found.append(TESTS["g2"](codes, (), 0)(0, 1, tuple(range(2, given + 2))))
+    # Five standard errors above .05 and .01.
+    assert np.mean(np.array(found) <= 0.05) < 0.105
+    assert np.mean(np.array(found) <= 0.01) < 0.035
+
+
+def test_g2_finds_dependence_where_cells_are_sparse():
+    generator = np.random.default_rng(32064)
+    found = []
+    for _ in range(50):
+        codes = generator.integers(4, size=(500, 4))
+        copied = generator.random(500) < 0.3
+        codes[copied, 1] = codes[copied, 0]
+        found.append(TESTS["g2"](codes, (), 0)(0, 1, (2, 3)))
+    assert np.mean(np.array(found) < 0.01) > 0.9
+
+
+def test_g2_of_what_is_known_given_others():
+    generator = np.random.default_rng(32065)
+    parent = generator.integers(3, size=300)
+    codes = np.column_stack([parent * 7, generator.integers(3, size=300), parent])
     test = TESTS["g2"](codes, (), 0)
-
-    def ratio(rows):
-        table = np.array([[((rows[:, 0] == a) & (rows[:, 1] == b)).sum() for b in (-1, 0, 1)] for a in (-1, 0, 1)])
-        return chi2_contingency(table, correction=False, lambda_="log-likelihood")
-
-    assert test(0, 1, ()) == pytest.approx(ratio(codes).pvalue)
-    from scipy.stats import chi2
-
-    strata = [ratio(codes[codes[:, 2] == level]) for level in (-1, 9, 19)]
-    together = chi2.sf(sum(each.statistic for each in strata), sum(each.dof for each in strata))
-    assert test(0, 1, (2,)) == pytest.approx(together)
+    assert test(0, 1, (2,)) == 1.0
+    assert test(0, 2, ()) < 1e-30
+    assert test(0, 1, ()) == pytest.approx(TESTS["g2"](codes[::-1, [1, 0]] * -3, (), 0)(0, 1, ()))
+    assert not test.warnings()
+    alone = TESTS["g2"](np.column_stack([codes[:, :2], np.arange(300) // 2]), (), 0)
+    assert alone(0, 1, (2,)) == 1.0
+    assert len(alone.warnings()) == 1
 
 
 def test_g2_learns_a_collider_and_tells_of_sparse_cells():
@@ -300,7 +368,7 @@ def test_g2_learns_a_collider_and_tells_of_sparse_cells():
     assert found.order[-1] == "wet"
     assert found.dag.tolist() == COLLIDER.tolist()
     assert not found.warnings
-    with pytest.warns(DataWarning, match="cells were too sparse"):
+    with pytest.warns(DataWarning, match="find strong dependence only"):
         rfdag.learn(generator.integers(12, size=(60, 3)), test="g2")
 
 

@@ -29,8 +29,8 @@ Integers = NDArray[np.int64]
 
 FORMAT = "rfdag-bootstrap"
 VERSION = 1
-SURE = 0.9
-"""Frequency from which a summary lists an edge."""
+OFTEN = 0.9
+"""Frequency from which a summary lists an edge; the pair is then hardly ever wrong, its direction more often."""
 
 
 class Pair(NamedTuple):
@@ -225,11 +225,11 @@ class Bootstrap(Showing, ShownInNotebooks):
     def summary(self, limit: int = 20) -> str:
         """Return a few lines of text: what was drawn, and the most frequent edges."""
         limit = whole("limit", limit, 0)
-        frequent = [pair for pair in self.pairs if pair.frequency >= SURE]
+        frequent = [pair for pair in self.pairs if pair.frequency >= OFTEN]
         undirected = sum(max(pair.forward, pair.backward) < pair.frequency / 2 for pair in frequent)
         lines = [
             f"rfdag bootstrap: {counted(self.runs, 'run')}, {len(self.names)} variables, {self.drawn}",
-            f"edges in {SURE:.0%} of the runs or more: {len(frequent)}, of which {undirected} mostly undirected; the "
+            f"edges in {OFTEN:.0%} of the runs or more: {len(frequent)}, of which {undirected} mostly undirected; the "
             f"plain run has {int(self.result.dag.sum())}",
         ]
         for pair in frequent[:limit]:

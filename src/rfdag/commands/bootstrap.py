@@ -150,16 +150,16 @@ def _picture(found: Bootstrap, path: Path, threshold: float) -> bytes:
 
 
 def _tell(found: Bootstrap, consensus: Graph, threshold: float, files: Sequence[Path]) -> None:
-    from rfdag.bootstrapping.frequencies import SURE
+    from rfdag.bootstrapping.frequencies import OFTEN
 
     console = Console()
     console.print(
         f"[bold]{counted(found.runs, 'run')}[/bold] over {len(found.names)} variables, {found.drawn}",
         highlight=False,
     )
-    frequent = sum(pair.frequency >= SURE for pair in found.pairs)
+    frequent = sum(pair.frequency >= OFTEN for pair in found.pairs)
     console.print(
-        f"\n[bold]{counted(len(found.pairs), 'pair')}[/bold] adjacent at least once, {frequent} in {SURE:.0%} of the "
+        f"\n[bold]{counted(len(found.pairs), 'pair')}[/bold] adjacent at least once, {frequent} in {OFTEN:.0%} of the "
         "runs or more",
         highlight=False,
     )

@@ -1,4 +1,4 @@
-"""The G² test of categories: likelihood ratios in contingency tables."""
+"""The test of categories: counts in contingency tables against those expected of independent ones."""
 
 from __future__ import annotations
 
@@ -8,22 +8,38 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, xlogy
+from scipy.special import chdtrc
 
 from rfdag.errors import DataError, DataMessage, as_columns, keyword
+from rfdag.evidence.kernels import independence as kernels
 from rfdag.wording import counted
 
 ROWS_PER_FREEDOM = 5
-"""Rows per degree of freedom below which cells are too sparse for the distribution of G²."""
+"""Rows per degree of freedom below which a test finds strong dependence only."""
+
+SHRINKAGE = 0.5
+"""κ / √N in a stratum of N rows: how much is added to the sums of rows and columns that differences are divided by.
+
+Without it, one row in a cell where hardly any is expected decides a test. Chosen among 0, ½, 1 and 2, on seeds 4712 and
+4713, by size at levels .05, .01 and .001, and by power: ½ has the best sizes, and 1 and 2 hardly more power. Where the
+levels of both variables are equally frequent, it changes nothing.
+"""
 
 MOST_CODES = 1000
 """Different codes of a column above which it is no category."""
 
 
 class G2:
-    """The likelihood-ratio test of independence in every stratum of the others, for categories as integer codes.
+    """A test of independence in every stratum of the others, for categories as integer codes.
 
-    Only rows and columns of a stratum's table that occur in it count as degrees of freedom.
+    The statistic is Pearson's X² with rare levels weighed down, summed over strata. Its mean and variance over all
+    permutations within strata are known exactly, however sparse the cells; the p-value is that of the gamma
+    distribution with this mean and variance. Where cells are full and levels equally frequent, this is the χ² test.
+    The likelihood ratio G², from which the name comes, has such a distribution only where cells are full.
+
+    R. Kazi-Aoual, S. Hitier, R. Sabatier, J.-D. Lebreton: Refined approximations to permutation tests for multivariate
+    inference, Computational Statistics & Data Analysis 1995. J. Josse, J. Pagès, F. Husson: Testing the significance of
+    the RV coefficient, Computational Statistics & Data Analysis 2008.
 
     Parameters
     ----------
@@ -58,47 +74,34 @@ class G2:
                 f"{keyword('test', 'g2')} takes categories, and {as_columns(many)} have more than {MOST_CODES} "
                 "different values. Group these, or choose another test."
             )
-        self._codes = np.column_stack([codes.ravel() for _, codes in found])
-        self._sizes = [len(values) for values, _ in found]
+        self._codes = np.array([codes.ravel() for _, codes in found], np.int64)
+        self._sizes = np.array([len(values) for values, _ in found], np.int64)
         self._lock = threading.Lock()
         self._tests = 0
         self._sparse = 0
 
     def __call__(self, i: int, j: int, given: tuple[int, ...]) -> float:
         """Return the p-value of the hypothesis that i and j are independent given others."""
-        strata = np.zeros(len(self._codes), np.int64)
-        for other in given:
-            # Numbered anew each time: the strata that occur are no more than the rows, whatever could occur.
-            strata = np.unique(strata * self._sizes[other] + self._codes[:, other], return_inverse=True)[1].ravel()
-        shape = int(strata.max()) + 1, self._sizes[i], self._sizes[j]
-        place = (strata * shape[1] + self._codes[:, i]) * shape[2] + self._codes[:, j]
-        cells, counts = np.unique(place, return_counts=True)
-        of_i, of_j, of_stratum = (
-            cells // shape[2],
-            cells // (shape[1] * shape[2]) * shape[2] + cells % shape[2],
-            (cells // (shape[1] * shape[2])),
-        )
-        sums = [np.bincount(where, counts, minlength=1) for where in (of_i, of_j, of_stratum)]
-        expected = sums[0][of_i] * sums[1][of_j] / sums[2][of_stratum]
-        statistic = 2 * float(xlogy(counts, counts / expected).sum())
-        levels = [
-            np.bincount(np.unique(where) // size, minlength=shape[0])
-            for where, size in ((of_i, shape[1]), (of_j, shape[2]))
-        ]
-        freedom = int(((levels[0] - 1) * (levels[1] - 1)).sum())
+        found = np.empty(5)
+        kernels.contingency(self._codes, self._sizes, i, j, np.array(given, np.int64), SHRINKAGE, found)
+        statistic, mean, variance, freedom, untested = found.tolist()
+        n = self._codes.shape[1]
         with self._lock:
             self._tests += 1
-            self._sparse += len(self._codes) < ROWS_PER_FREEDOM * freedom
-        return float(chdtrc(freedom, max(statistic, 0.0))) if freedom else 1.0
+            self._sparse += n < ROWS_PER_FREEDOM * freedom or 2 * untested > n
+        if not variance:
+            return 1.0
+        return float(chdtrc(2 * mean * mean / variance, max(statistic, 0.0) * 2 * mean / variance))
 
     def warnings(self) -> tuple[str, ...]:
-        """Return how often cells were too sparse, if they were."""
+        """Return how often cells were sparse, if they were."""
         if not self._sparse:
             return ()
         return (
             DataMessage(
                 f"In {self._sparse} of {counted(self._tests, 'test')} there were fewer than {ROWS_PER_FREEDOM} rows "
-                "per degree of freedom: cells were too sparse for G², and edges may be missing. Use more rows, fewer "
-                "categories, or smaller conditioning sets."
+                "per degree of freedom, or most rows were alone or in pairs in their stratum: such tests find strong "
+                "dependence only, and edges may be missing. Use more rows, fewer categories, or smaller conditioning "
+                "sets."
             ),
         )

@@ -70,7 +70,7 @@ class Found:
     proof
         What is known of the best score of all; None where nothing is.
     rivals
-        Other DAGs that the search came across, nearly as good, each with what it adds to the BIC.
+        Other DAGs nearly as good, each with what it adds to the BIC: all classes of few variables, else some.
     tests
         How many tests of independence were done, by the number of variables that they condition on; empty where none
         decided.

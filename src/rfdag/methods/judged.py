@@ -24,7 +24,7 @@ from rfdag.orders.narrowing import reconsidered
 from rfdag.orders.path import compare, follow_path
 from rfdag.orders.reinsertion import descend
 from rfdag.orders.restarts import iterate
-from rfdag.orders.rivals import Rivals
+from rfdag.orders.rivals import Rivals, rivals_of
 from rfdag.orders.scores import ScoredOrder, price_of_edge
 from rfdag.precision.estimation import Estimation
 from rfdag.runtime.deadline import Deadline, OutOfTime
@@ -254,7 +254,7 @@ class Refinable(Judged):
         if self.refining and len(self.penalties) == 1:
             orders = {self.price: refinement.without_noise(orders[self.price])}
         best = self.compared(found, orders, interrupted=refinement.interrupted)
-        return best if best.scored is None else replace(best, rivals=refinement.rivals.beside(best.scored))
+        return best if best.scored is None else replace(best, rivals=rivals_of(best.scored, refinement.rivals))
 
 
 class _Refinement:

@@ -23,7 +23,7 @@ from rfdag.orders.family_scores import FamilyScore
 from rfdag.orders.path import criterion
 from rfdag.orders.restarts import iterate
 from rfdag.orders.reversals import Alternative
-from rfdag.orders.rivals import CLOSE, Rivals
+from rfdag.orders.rivals import CLOSE, Rivals, rivals_of
 from rfdag.orders.scores import ScoredOrder
 from rfdag.orders.tree_order import TreeOrder
 from rfdag.runtime.deadline import OutOfTime
@@ -92,11 +92,12 @@ def best_of_penalties(method: Judged, found: Found, evidence: Evidence, run: Run
 
 
 def _rivals_of(best: ScoredOrder, run: Run) -> tuple[Alternative, ...]:
-    """Return DAGs nearly as good as the best of all, which descents from its surroundings come across."""
+    """Return DAGs nearly as good as the best of all: all there are, or those that descents from it come across."""
     rivals = Rivals()
-    count = tuning.MOST_FRUITLESS_RESTARTS
-    iterate(best.copy(), run.generator(), count, run.deadline, threads=run.threads, rivals=rivals)
-    return rivals.beside(best)
+    if len(best.order) > tuning.LARGEST_P_FOR_ALL_RIVALS:
+        count = tuning.MOST_FRUITLESS_RESTARTS
+        iterate(best.copy(), run.generator(), count, run.deadline, threads=run.threads, rivals=rivals)
+    return rivals_of(best, rivals)
 
 
 def proven(method: Judged, found: Found, evidence: Evidence, run: Run, *, asked: bool) -> Found:

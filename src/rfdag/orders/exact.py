@@ -163,6 +163,15 @@ def _sets_of(flags: NDArray[np.bool_] | None, p: int) -> Integers:
     return np.zeros(p, np.int64) if flags is None else np.array([as_bits(np.flatnonzero(row)) for row in flags])
 
 
+def scores_of_families(problem: Problem) -> Floats:
+    """Return the score of each variable with every set of the others, as the bits of its number, as parents."""
+    p = problem.p
+    scores = np.empty((p, 1 << (p - 1)))
+    for y in range(p):
+        score_families(problem, y, np.delete(np.arange(p), y), scores[y])
+    return scores
+
+
 def score_families(
     problem: Problem, y: int, others: Integers, scores: Floats, check: Callable[[], None] = lambda: None
 ) -> None:

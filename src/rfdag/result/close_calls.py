@@ -50,9 +50,9 @@ class Judging:
         """Edges whose removal or reversal costs less than 6 BIC units, the closest first.
 
         The DAG is compared with three kinds of graphs: the DAG without one of its edges, which costs the edge's
-        ``gain``; the DAG with one compelled edge reversed; and the `rivals` that the search came across. For i → j to
-        be reversed, i and j choose their parents anew among those that the two have in the DAG, less the descendants of
-        i; the other variables keep theirs. An edge is a close call if one of these graphs costs less than 6 units and
+        ``gain``; the DAG with one compelled edge reversed; and the `rivals`. For i → j to be reversed, i and j choose
+        their parents anew among those that the two have in the DAG, less the descendants of i; the other variables keep
+        theirs. An edge is a close call if one of these graphs costs less than 6 units and
         does not have it ("removal"), or its equivalence class does not compel it ("reversal"). So an arrow that is
         compelled only by a weak one elsewhere is a close call as well. Undirected edges are reversed at no cost, and
         only their removal counts. Graphs that contradict the knowledge do not count.

@@ -106,8 +106,10 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Intervened, Judgi
         What is known of the best score of all, where the best DAG was found or proven; see `optimal`, `lower_bound`
         and `gap`. None where nothing is known.
     rivals
-        Other DAGs that the search came across whose BIC is worse by less than 6, each with its ``cost``, the closest
-        first: one of each BIC, and at most 32.
+        Other DAGs whose BIC is worse by less than 6, each with its ``cost``, the closest first. With up to 5 variables
+        in one environment, all numbers, there is one for every equivalence class that is so close (and obeys the
+        knowledge). Otherwise these are some of the graphs that are nearly as good, those that the search came across:
+        one of each BIC, and at most 32. A cost below 0 is that of a better graph, which the search has missed.
     estimator
         Which estimator of partial correlations the elimination started from, and why; None where nothing was
         estimated.

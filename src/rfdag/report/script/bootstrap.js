@@ -6,9 +6,9 @@ function showBootstrap() {
     return;
   }
   body.append(make("p", { text: `${counted(boot.runs, "run")}, ${boot.drawn}. The graph, the table of edges and the order show how much of this result they found again.` }));
-  body.append(make("p", { class: "hint", text: "A run counts for an arrow if its equivalence class has it; an edge that most runs leave undirected is stable, though its direction is not known. A frequency is not the probability that an edge is true: a stable answer can be wrong, for example if a common cause was not measured." }));
-  const sure = boot.adjacent.filter((share) => share >= 0.9).length;
-  body.append(make("p", { text: `Of ${counted(count, "edge")}, ${sure} ${sure === 1 ? "is" : "are"} found in 90 % of the runs or more.` }));
+  body.append(make("p", { class: "hint", text: "A run counts for an arrow if its equivalence class has it; an edge that most runs leave undirected is stable, though its direction is not known. A frequency is not the probability that an edge is true: a stable answer can be wrong, for example if a common cause was not measured, and directions are wrong more often than pairs." }));
+  const frequent = boot.adjacent.filter((share) => share >= 0.9).length;
+  body.append(make("p", { text: `Of ${counted(count, "edge")}, ${frequent} ${frequent === 1 ? "is" : "are"} found in 90 % of the runs or more.` }));
   body.append(make("h3", { text: `Pairs that are adjacent in ${percent(boot.often)} of the runs or more, but not in this graph` }));
   if (!boot.absent.length) {
     body.append(make("p", { class: "hint", text: "None." }));
