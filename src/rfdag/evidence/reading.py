@@ -171,7 +171,7 @@ class _Making:
             if readings == 1 and self.basis != 1:
                 # Powers are of numbers less their mean, which takes a reading to find.
                 readings, asked = 2, keyword("basis", self.basis)
-            if not _readable(rows, readings):
+            if readings == 0 or (readings > 1 and not getattr(rows, "repeatable", False)):
                 rows = _gathered_for(rows, readings, asked)
         if isinstance(rows, Table):
             return self._of_table(rows, make), rows
@@ -364,11 +364,6 @@ def _gathered(rows: Table | Stream) -> Table:
     if table is not rows:
         check_usable(table)
     return table
-
-
-def _readable(rows: Table | Stream, readings: int) -> bool:
-    """Return whether rows can be read so many times; 0 is for what needs all of them at once."""
-    return readings == 1 or (readings > 1 and getattr(rows, "repeatable", False))
 
 
 def _gathered_for(rows: Table | Stream, readings: int, asked: str) -> Table:
