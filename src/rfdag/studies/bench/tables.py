@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import math
 import os
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
-from statistics import fmean, median
+from statistics import fmean, median, stdev
 
 from rfdag.runtime import writing
 from rfdag.studies.bench.catalogue import CONTENDERS, AnyWorkload
@@ -24,6 +25,8 @@ Row = Mapping[str, object]
 
 def summed_up(workload: AnyWorkload, cells: Sequence[Cell], graphs: int) -> list[Row]:
     """Return one row for every contender and ruler: means of the scores, medians of the times.
+
+    Beside the mean SHD stand its standard error and the largest of all.
 
     Where there are experiments, the SHD is that of the interventional classes, and the targets found are scored, too.
 
@@ -49,7 +52,9 @@ def summed_up(workload: AnyWorkload, cells: Sequence[Cell], graphs: int) -> list
                 "n": workload.n,
                 "contender": name,
                 "graphs counted": counted if not failure else f"{counted}: {failure}",
-                "SHD": _mean([cell.shd for cell in finished], 1),
+                "SHD": _mean(distances := [cell.shd for cell in finished], 1),
+                "± SE": _standard_error(distances),
+                "worst SHD": _worst(distances),
                 "F1": _mean([cell.f1 for cell in finished], 3),
                 "TPR − FPR": _mean(balance, 3),
                 **targets,
@@ -140,6 +145,16 @@ def _median_time(cells: Sequence[Cell]) -> float | None:
 def _mean(scores: Sequence[float | None], digits: int) -> object:
     known = [score for score in scores if score is not None]
     return round(fmean(known), digits) if known else "–"
+
+
+def _standard_error(scores: Sequence[float | None]) -> object:
+    known = [score for score in scores if score is not None]
+    return round(stdev(known) / math.sqrt(len(known)), 1) if len(known) > 1 else "–"
+
+
+def _worst(scores: Sequence[float | None]) -> object:
+    known = [score for score in scores if score is not None]
+    return max(known) if known else "–"
 
 
 def _significant(value: float) -> float:
