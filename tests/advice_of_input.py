@@ -162,7 +162,7 @@ OF_INPUT = [
     Case(
         "evidence/findings.py",
         "codes of categories",
-        ROWS.assign(e=CODES["a"]),
+        pd.DataFrame(np.random.default_rng(10).normal(size=(200, 3)), columns=list("xyz")).assign(e=CODES["a"]),
         {},
         ({"categorical": ["e"]}, {"drop": ["e"]}),
         also=("evidence/findings.py:about_codes",),
@@ -336,8 +336,18 @@ OF_INPUT = [
         parquet,
         {"correlation": "kendall"},
         ({"correlation": "normal-scores"},),
-        also=("evidence/reading.py:_gathered_for",),
+        also=("evidence/reading.py:_gathered_for", "evidence/reading.py:of"),
         under=memory(10.0, "input.files"),
+    ),
+    Case(
+        "evidence/reading.py",
+        "",
+        batches(ROWS),
+        {"basis": 3},
+        ({"basis": 1},),
+        also=("evidence/reading.py:of",),
+        under=memory(10.0, "input.files"),
+        terminal=False,
     ),
     Case(
         "methods/settings.py",

@@ -23,10 +23,14 @@ def test_no_perfect_fit_of_few_distinct_rows_is_called_optimal(method):
     perfect, others = 0, 0
     for seed in range(60):
         generator = np.random.default_rng([3206, seed])
-        p = int(generator.integers(4, 8))
-        kinds = int(generator.integers(3, p + 1))
+        p = int(generator.integers(6, 10))
+        kinds = int(generator.integers(5, p + 1))
         distinct = generator.integers(0, 4, (kinds, p)) if seed % 2 else generator.normal(size=(kinds, p))
-        rows = np.asarray(distinct, float)[generator.integers(0, kinds, int(generator.integers(p - 1, p + 4)))]
+        distinct = np.asarray(distinct, float)
+        if seed % 3 == 0:
+            # One column is what two others add up to, which few rows do not show otherwise.
+            distinct[:, 0] = distinct[:, 1] + distinct[:, 2]
+        rows = distinct[generator.integers(0, kinds, int(generator.integers(p - 1, p + 4)))]
         names = [f"v{at}" for at in range(p)]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

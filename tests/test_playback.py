@@ -17,7 +17,7 @@ from rfdag.report.playback import playback
 @pytest.fixture(scope="module")
 def refined():
     """A result whose order refinement has changed."""
-    result = rfdag.learn(rfdag.datasets.sachs_path(), exact=False)
+    result = rfdag.learn(rfdag.datasets.sachs_path(), exact=False, beam=1)
     assert result.trace.node[::-1].tolist() != result.causal_order.tolist()
     return result
 

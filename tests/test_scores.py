@@ -40,6 +40,8 @@ class Groups:
     def n_samples(self):
         return max(map(len, self.data))
 
+    price_factors = None
+
     @property
     def directions(self):
         return self.n_samples - 1

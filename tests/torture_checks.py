@@ -118,8 +118,8 @@ def price_of(found: Any) -> float:
 def numbers(case: Strained, found: Any) -> Verdict:
     """Judge what was learnt from rows of numbers, which may have weights."""
     weights = case.options.get("weights")
-    total = len(case.rows) if weights is None else round(math.fsum(weights))
-    if abs(found.n_samples - total) > 1e-12 * total:
+    total = len(case.rows) if weights is None else math.fsum(weights)
+    if abs(found.n_samples - total) > 0.5 + 1e-12 * total:
         return Verdict(WRONG, reason=f"{found.n_samples} rows, not {total}")
     return single_columns(case, found, Digits(cross_products(case.rows, weights), total))
 

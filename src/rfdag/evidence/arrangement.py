@@ -103,17 +103,16 @@ class Arrangeable:
     def places_by_data(self) -> NDArray[np.int64]:
         """Return the columns sorted by the sum of their correlations with all columns.
 
-        Those with equal sums, up to rounding, are sorted by their means and scales: of two columns, for example, each
-        has the same sum. If these are equal, too, the factor decides.
+        Those with equal sums, up to rounding, stay as they were given: of two columns, for example, each has the same
+        sum, and units must not decide.
         """
         places = by_content(self.resident)
-        places = places[by_content(np.stack([self.means, self.scales])[:, places])]
         there = array_module(self.resident).asarray(places)
         sums = np.zeros(len(places))
         for start in range(0, len(self.resident), ROWS_AT_ONCE):
             some = self.resident[start : start + ROWS_AT_ONCE][:, there]
             sums += on_host(some.sum(axis=1) @ some)
-        return places[by_sums(sums)]
+        return by_sums(sums[np.argsort(places)])
 
     def arranged(self, places: NDArray[np.int64]) -> Self:
         """Return the same moments with the columns in another arrangement: the i-th is the one at places[i] here."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
@@ -54,6 +55,9 @@ from rfdag.input.weights import check_total, whole_rows
 from rfdag.runtime.threads import blas_threads_for
 
 Floats = NDArray[np.float64]
+
+COLUMNS_AT_ONCE = 64
+"""Columns that are arranged together, so that no other table as large is made."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,22 +151,31 @@ class Moments(Arrangeable, Comparable, Evidence):
         origins, units = origins_and_units(lowest, highest)
         step = rows_at_once(n, p)
         pieces = [slice(start, start + step) for start in range(0, n, step)]
-        # Sums are rounded otherwise where rows do not lie one after the other.
-        each = (np.ascontiguousarray(shifted(values[piece], origins) / units).sum(axis=0) for piece in pieces)
-        means = sum(each) / n
         rows, places = RowFactor(p), by_content(values)
+        columns = [slice(start, start + COLUMNS_AT_ONCE) for start in range(0, p, COLUMNS_AT_ONCE)]
+
+        def scaled(piece: slice, some: NDArray[np.int64]) -> Floats:
+            # Sums are rounded otherwise where the numbers of a row do not lie side by side.
+            chosen = np.ascontiguousarray(values[piece][:, some])
+            return np.asarray(shifted(chosen, None if origins is None else origins[some]) / units[some], np.float64)
+
+        means = np.zeros(p)
+        for piece, at in itertools.product(pieces, columns):
+            means[places[at]] += scaled(piece, places[at]).sum(axis=0)
+        means /= n
         with blas_threads_for(n * p * p):
             for piece in pieces:
 
                 def write(room: Floats, piece: slice = piece) -> None:
-                    np.divide(shifted(values[piece], origins)[:, places], units[places], out=room)
-                    room -= means[places]
+                    for at in columns:
+                        np.subtract(scaled(piece, places[at]), means[places[at]], out=room[:, at])
 
                 rows.add_written(len(values[piece]), write)
                 if len(pieces) > 1:
                     report(min(piece.stop / n, 1.0))
         look = Look(values) if looked_at else None
         factor = rows.factor[:, np.argsort(places)]
+        del rows
         return cls._of_rows(names, n, factor, means, units, origins, (lowest, highest), look)
 
     @classmethod
@@ -350,8 +363,11 @@ class Moments(Arrangeable, Comparable, Evidence):
             raise dependence(triangle_of(factor), named)
         # Rows of R⁻¹ span the same angles as the regression residuals: normalised, they give K at once.
         rows, _ = lapack.dtrtri(triangle)
+        del triangle, factor
         rows /= column_norms(rows.T)[:, None]
-        partial: Floats = -(rows @ rows.T)
+        partial: Floats = rows @ rows.T
+        del rows
+        np.negative(partial, out=partial)
         np.clip(partial, -1.0, 1.0, out=partial)
         np.fill_diagonal(partial, 1.0)
         return given_back(partial, places)
