@@ -140,16 +140,18 @@ class Digits:
         return found
 
     @exactly
-    def local(self, y: int, parents: Iterable[int], price: float) -> Number:
-        """Return n ln(share of the variance of y that its parents leave) + price · parents."""
+    def local(self, y: int, parents: Iterable[int], price: float | NDArray[Any]) -> Number:
+        """Return n ln(share of the variance of y that its parents leave) + what these cost, the same or by pair."""
         parents = tuple(parents)
-        return self.n * mpmath.log(self.share(y, parents)) + exact(price) * len(parents)
+        prices = np.broadcast_to(price, (self.p, self.p))
+        paid = mpmath.fsum(exact(float(prices[x, y])) for x in parents)
+        return self.n * mpmath.log(self.share(y, parents)) + paid
 
-    def score(self, dag: NDArray[Any], price: float) -> float:
+    def score(self, dag: NDArray[Any], price: float | NDArray[Any]) -> float:
         """Return the score of a DAG: the sum over its variables."""
         return score_of(dag, lambda y, parents: self.local(y, parents, price))
 
-    def least(self, price: float) -> float:
+    def least(self, price: float | NDArray[Any]) -> float:
         """Return the least score of all DAGs."""
         return least_of(self.p, lambda y, parents: self.local(y, parents, price), min(self.p, self.n - 2))
 

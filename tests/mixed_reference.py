@@ -130,3 +130,23 @@ def em_step(rows, mean, covariance):
         squares += np.outer(filled, filled) + spread
     following = total / n
     return following, squares / n - np.outer(following, following), likelihood
+
+
+def worth_literally(counts, correlation, way):
+    """How many rows each pair of columns is worth, of which counts are known together: the formula, pair by pair."""
+    inverse = np.linalg.inv(correlation)
+    p = len(counts)
+
+    def share(x, k):
+        square = inverse[x, k] ** 2 / (inverse[x, x] * inverse[k, k])
+        return square * (1 if way == "em" else inverse[k, k])
+
+    worth = np.diag(np.diag(counts)).astype(float)
+    for x, y in itertools.permutations(range(p), 2):
+        others = [k for k in range(p) if k not in (x, y)]
+        g = {k: 1 / max(counts[x, k] / counts[x, x], counts[y, k] / counts[y, y]) - 1 for k in others}
+        of_x = 1 + (counts[y, y] / counts[x, y] - 1) * share(x, x) + sum(g[k] * share(x, k) for k in others)
+        of_y = 1 + (counts[x, x] / counts[x, y] - 1) * share(y, y) + sum(g[k] * share(y, k) for k in others)
+        twice = sum(g[k] ** 2 * share(x, k) * share(y, k) for k in others)
+        worth[x, y] = counts[x, x] * counts[y, y] / counts[x, y] / (of_x * of_y - twice)
+    return worth

@@ -28,6 +28,7 @@ from fifty_digits import (
     score_of,
     symmetric,
 )
+from mixed_reference import worth_literally
 from rfdag import errors
 from rfdag.errors import category_of
 from torture import Strained
@@ -121,7 +122,8 @@ def numbers(case: Strained, found: Any) -> Verdict:
     total = len(case.rows) if weights is None else math.fsum(weights)
     if abs(found.n_samples - total) > 0.5 + 1e-12 * total:
         return Verdict(WRONG, reason=f"{found.n_samples} rows, not {total}")
-    return single_columns(case, found, Digits(cross_products(case.rows, weights), total))
+    # A half is rounded up, and so is what is a half but for rounding.
+    return single_columns(case, found, Digits(cross_products(case.rows, weights), found.n_samples))
 
 
 def matrix(case: Strained, found: Any) -> Verdict:
@@ -276,8 +278,13 @@ def environments(case: Strained, found: Any) -> Verdict:
 
 def gaps(case: Strained, found: Any) -> Verdict:
     """Judge what was learnt from rows with gaps: the score by the correlations found, and these by the rows."""
-    moments, price = found.moments, price_of(found)
+    moments = found.moments
     digits = Digits(symmetric(moments.correlation), found.n_samples)
+    known = np.isfinite(np.asarray(case.rows, float)).astype(float)
+    # Each pair is priced by the rows that it is worth; doubles know these as well as prices need.
+    worth = np.maximum(worth_literally(known.T @ known, moments.correlation, "em"), 2.0)
+    n = max((known.T @ known)[~np.eye(len(worth), dtype=bool)].mean(), 2.0)
+    price = price_of(found) * n / worth * np.log(np.sqrt(worth * max(len(known), 2.0))) / math.log(n)
     allowed = slack(digits.condition, digits.n)
     verdict = compared(found, digits.score(found.dag, price), digits.least(price), allowed)
     if verdict.outcome != ANSWERED:

@@ -58,6 +58,7 @@ def runs() -> dict[str, Run]:
         "soft, categories and gaps": partial(_learn, holed, "soft", **three),
         "soft, categories alone": partial(_learn, codes[:, :3], "soft", **three),
         "soft, categories by their BIC": partial(_learn, codes[:, :3], "soft", score="multinomial", **three),
+        "rfd, categories, tests": partial(_learn, codes[:, :3], "rfd", test="g2", **three),
         "soft, curves": partial(_learn, rows, "soft", basis=3),
         "soft, environments": partial(_learn, [rows, rows[:50] + 1], "soft", targets=[[], [0]]),
         "soft, ranks": partial(_learn, rows, "soft", correlation="kendall"),

@@ -31,7 +31,7 @@ LEAST = 2.0
 """Rows that a pair is worth at least."""
 
 RIDGE = 1e-6
-"""Share of the identity in correlations before they are inverted: levels of a category may follow from each other."""
+"""Share of the identity in correlations of several columns a variable: some levels may follow from others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,13 +120,14 @@ class PairRows:
 def _shares(correlation: Floats, starts: Integers, *, inferred: bool) -> Floats:
     """Return s_xk for all pairs of variables, the mean over the columns of x."""
     columns = len(correlation)
-    inverse = np.linalg.inv((1 - RIDGE) * correlation + RIDGE * np.eye(columns))
     if len(starts) == columns + 1:
+        inverse = np.linalg.inv(correlation)
         diagonal = np.diag(inverse)
         shares = np.asarray(inverse**2 / diagonal[:, None])
         if inferred:
             shares /= diagonal
         return shares
+    inverse = np.linalg.inv((1 - RIDGE) * correlation + RIDGE * np.eye(columns))
     # Θ_xx⁻¹ Θ_xk Θ_kk⁻¹ Θ_kx, a block for each pair.
     blocks = [slice(first, last) for first, last in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)]
     within = np.zeros_like(inverse)

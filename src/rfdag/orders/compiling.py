@@ -22,6 +22,7 @@ from rfdag.evidence.local import SharedMoments
 from rfdag.orders.environment_scores import EnvironmentScore
 from rfdag.orders.exact import Problem, best_dag
 from rfdag.orders.family_scores import BlockScore, CountScore, FamilyScore
+from rfdag.orders.interactions import Pairs, acting_together
 from rfdag.orders.kernels import blocks, counts, environments, exact, moves, trees
 from rfdag.orders.reinsertion import descend
 from rfdag.orders.scores import ScoredOrder
@@ -78,7 +79,8 @@ def compile_counts() -> None:
     """Compile what counts of levels need besides."""
     compile_mixed()
     codes = np.random.default_rng(0).integers(0, 2, (3, ROWS)).astype(np.uint8)
-    _descend_by(CountScore(codes, np.full(3, 2), np.ones(ROWS, np.int32)))
+    score = CountScore(codes, np.full(3, 2), np.ones(ROWS, np.int32))
+    _descend_by(score, acting_together(score))
 
 
 def compile_environments() -> None:
@@ -95,9 +97,9 @@ def compile_environments() -> None:
     _descend_by(EnvironmentScore(evidence, others, price_of_parent=1.0))
 
 
-def _descend_by(score: FamilyScore) -> None:
+def _descend_by(score: FamilyScore, pairs: Pairs | None = None) -> None:
     others = np.array([[1, 2], [0, 2], [0, 1]])
-    descend(TreeOrder(Trees(score, others), np.array([2, 0, 1]), price=1.0), np.random.default_rng(0))
+    descend(TreeOrder(Trees(score, others, pairs=pairs), np.array([2, 0, 1]), price=1.0), np.random.default_rng(0))
 
 
 NO_KERNELS = Kernels((), lambda: None)
