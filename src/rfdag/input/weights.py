@@ -17,7 +17,7 @@ MOST = 2.0**53
 FEWER = "Divide the weights by a common factor."
 """What to do if these do not fit."""
 
-ROUNDING = 1e-9
+ROUNDING = 1e-12
 """Share of a sum of weights that may be rounding."""
 
 LARGE_SUM = 2.0
