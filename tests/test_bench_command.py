@@ -33,7 +33,7 @@ def test_quick_run_and_files(tmp_path):
     assert "ges" in done.stderr
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"bench.csv", "bench.md", "bench.jsonl"}
     table = (tmp_path / "out" / "bench.csv").read_text().splitlines()
-    assert table[0] == "graphs,p,n,contender,graphs counted,SHD,F1,TPR − FPR,time (s),time / FLOP 0"
+    assert table[0] == "graphs,p,n,contender,graphs counted,SHD,± SE,worst SHD,F1,TPR − FPR,time (s),time / FLOP 0"
     assert table[1].startswith("degree 4,15,500,rfdag,1,")
     again = bench("--contenders", "rfdag", "--out", tmp_path / "out", "--peers", tmp_path, "--json")
     assert json.loads(again.stdout)["rows"][0]["contender"] == "rfdag"
@@ -117,7 +117,7 @@ def test_rows_of_rfdag_are_run_again_and_those_of_peers_stay(accuracy, tmp_path)
     text = (tmp_path / "accuracy.csv").read_text().splitlines()
     shown = [line.split(",")[3] for line in text[1:]]
     assert shown == ["rfdag", "rfdag-20", "rfdag-rfd", "ges", "rfdag-20-penalty-1", *rulers.RULERS]
-    assert "tiny graphs,6,60,ges,1,3.0,0.25," in (tmp_path / "accuracy.csv").read_text()
+    assert "tiny graphs,6,60,ges,1,3.0,–,3,0.25," in (tmp_path / "accuracy.csv").read_text()
     page = (tmp_path / "docs" / "accuracy.md").read_text()
     assert "as it was" not in page
     assert "measured in an earlier run: flopsearch" in page

@@ -57,6 +57,7 @@ def runs() -> dict[str, Run]:
         "soft, rows, clusters": partial(_learn, rows, "soft", clusters=True),
         "soft, categories and gaps": partial(_learn, holed, "soft", **three),
         "soft, categories alone": partial(_learn, codes[:, :3], "soft", **three),
+        "soft, categories, a search": partial(_learn, codes[:, :3], "soft", exact=False, **three),
         "soft, categories by their BIC": partial(_learn, codes[:, :3], "soft", score="multinomial", **three),
         "rfd, categories, tests": partial(_learn, codes[:, :3], "rfd", test="g2", **three),
         "soft, curves": partial(_learn, rows, "soft", basis=3),
