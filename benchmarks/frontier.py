@@ -3,9 +3,9 @@
     python benchmarks/frontier.py [--graphs 20] [--seed 31000]
 
 Writes benchmarks/results/frontier.csv and its section of docs/benchmarks.md. Settings and widths were chosen on seeds
-20 to 34, 5000 to 5045, 7000, 7030, 7032, 7036, 8030 and 8034, which this script must not draw. The true order has its parents chosen by
-the same BIC; a difference above zero means that the search missed something, one below zero that the score prefers
-another DAG to the true one.
+20 to 34, 5000 to 5045, 7000, 7030, 7032, 7036, 8030 and 8034, which this script must not draw. The true order has its
+parents chosen by the same BIC; a difference above zero means that the search missed something, one below zero that the
+score prefers another DAG to the true one.
 """
 
 from __future__ import annotations
