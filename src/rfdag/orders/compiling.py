@@ -22,12 +22,12 @@ from rfdag.evidence.local import SharedMoments
 from rfdag.orders.environment_scores import EnvironmentScore
 from rfdag.orders.exact import Problem, best_dag
 from rfdag.orders.family_scores import BlockScore, CountScore, FamilyScore
-from rfdag.orders.interactions import Pairs, acting_together
+from rfdag.orders.interactions import acting_together
 from rfdag.orders.kernels import blocks, counts, environments, exact, moves, trees
 from rfdag.orders.reinsertion import descend
 from rfdag.orders.scores import ScoredOrder
 from rfdag.orders.tree_order import TreeOrder
-from rfdag.orders.trees import Trees
+from rfdag.orders.trees import Pairs, Trees
 from rfdag.runtime.second_process import compiling_beside, end_with_parent
 
 ROWS = 100
