@@ -187,7 +187,8 @@ def score_families(
     given, chosen = np.empty((len(gram),) * 3), np.empty(len(gram), np.int64)
     given[0] = gram
     sets = forbidden, required, given, chosen, np.zeros(len(gram) + 1), np.zeros(2, np.int64)
-    while exact.score_families(rows, problem.prices(y, others), limit, *sets, FAMILIES_AT_ONCE, scores):
+    prices = problem.prices(y, others)
+    while exact.score_families(rows, prices, limit, *sets, FAMILIES_AT_ONCE, scores):
         check()
 
 
