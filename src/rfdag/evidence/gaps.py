@@ -85,8 +85,10 @@ def bridged(
     """
     known = np.isfinite(columns)
     # The columns of a variable are missing together.
-    owners = list(dict.fromkeys(names))
-    first = [list(names).index(name) for name in owners]
+    first_of: dict[Hashable, int] = {}
+    for at, name in enumerate(names):
+        first_of.setdefault(name, at)
+    owners, first = list(first_of), list(first_of.values())
     pair_rows = PairRows.of(known[:, first], way, weights)
     _check_pairs(known[:, first], pair_rows, owners)
     if way == "em":

@@ -109,6 +109,15 @@ class GroupedMoments(LocalMoments, Protocol):
         """For each variable the number of its matrix."""
 
 
+def factors_at(factors: Floats | None, parents: Integers, children: Integers | int) -> Floats:
+    """Return how many times the usual price some edges cost, given the factors of all pairs; None for once each.
+
+    >>> factors_at(None, np.array([1, 2]), 0)
+    array([1., 1.])
+    """
+    return np.ones(len(parents)) if factors is None else np.asarray(factors[parents, children], np.float64)
+
+
 class SharedMoments:
     """One correlation matrix for all variables, with the same rows behind each.
 

@@ -21,6 +21,7 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from rfdag.evidence.arrangement import in_arrangement
 from rfdag.evidence.kernels.pair_rows import count_worth
 
 Floats = NDArray[np.float64]
@@ -76,7 +77,7 @@ class PairRows:
 
     def among(self, variables: Integers) -> Self:
         """Return the same of some variables, in their arrangement."""
-        return replace(self, counts=self.counts[np.ix_(variables, variables)])
+        return replace(self, counts=in_arrangement(self.counts, variables))
 
     def times(self, share: float) -> Self:
         """Return the same where each row counts for a share of a row."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.evidence.local import LocalMoments
+from rfdag.evidence.local import LocalMoments, factors_at
 from rfdag.graphs.node_sets import as_bits
 from rfdag.knowledge.constraints import FORBIDDEN, REQUIRED, Constraints
 from rfdag.orders import tuning
@@ -50,8 +50,7 @@ class Problem:
 
     def prices(self, y: int, others: Integers) -> Floats:
         """Return what others cost as parents of y."""
-        factors = self.moments.price_factors
-        return np.full(len(others), self.price) if factors is None else self.price * factors[y, others]
+        return self.price * factors_at(self.moments.price_factors, others, y)
 
     @functools.cached_property
     def limits(self) -> Integers:

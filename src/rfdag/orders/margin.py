@@ -13,6 +13,7 @@ import math
 import numpy as np
 from scipy.special import chdtrc
 
+from rfdag.evidence.local import factors_at
 from rfdag.orders import tuning
 from rfdag.orders.fitted import regressions_of
 from rfdag.orders.scores import ScoredOrder
@@ -25,8 +26,7 @@ def noise_at_the_margin(scored: ScoredOrder, price: float) -> bool:
     fitted = regressions_of(scored).partial_correlations
     partial = fitted.data
     # What an edge may gain by chance is as much more as it costs more.
-    factors = scored.moments.price_factors
-    times = np.ones(len(partial)) if factors is None else factors[fitted.nonzero()]
+    times = factors_at(scored.moments.price_factors, *fitted.nonzero())
     if scored.constraints is not None and len(scored.constraints.required_edges):
         sources, targets = fitted.nonzero()
         wanted = ~scored.constraints.required[sources, targets]

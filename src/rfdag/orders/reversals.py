@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rfdag.evidence.local import LocalMoments
+from rfdag.evidence.local import LocalMoments, factors_at
 from rfdag.graphs.dag import Graph, topological_order
 from rfdag.knowledge.constraints import Constraints
 from rfdag.orders.limits import most_parents
@@ -114,8 +114,7 @@ class Reversing:
             return None
         # The inverse of the correlations holds 1 / var(y | parents), and the partial correlations of y and each parent.
         squares = np.minimum(inverse[0, 1:] ** 2 / (diagonal[0] * diagonal[1:]), 1 - TINY)
-        factors = self._moments.price_factors
-        prices = self._price * (np.ones(len(parents)) if factors is None else factors[y, parents])
+        prices = self._price * factors_at(self._moments.price_factors, parents, y)
         score = -n * math.log(diagonal[0]) + float(prices.sum())
         return Family(parents, score, -n * np.log1p(-squares) - prices)
 

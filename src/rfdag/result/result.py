@@ -18,6 +18,7 @@ from rfdag.errors import Message
 from rfdag.evidence.environments import EnvironmentMoments
 from rfdag.evidence.evidence import Evidence
 from rfdag.evidence.interventions import Interventions
+from rfdag.evidence.local import factors_at
 from rfdag.evidence.mixed import MixedMoments
 from rfdag.evidence.moments import Moments
 from rfdag.evidence.regressions import Regressions
@@ -295,7 +296,7 @@ class Result(ShownInNotebooks, Bounded, Estimating, Exporting, Intervened, Judgi
             elif self.n_samples is not None:
                 price = price_of_edge(self.n_samples, len(self.names), self.penalty, self.gamma)
                 factors = None if self.moments is None else self.moments.price_factors
-                prices = price if factors is None else price * factors[sources, targets]
+                prices = price * factors_at(factors, sources, targets)
                 gains = (-self.n_samples * np.log1p(-np.minimum(correlations**2, 1 - 1e-15)) - prices).tolist()
         directed = (entries_at(self.icpdag, sources, targets) == 1).tolist()
         ends = ([self.names[at] for at in places.tolist()] for places in (sources, targets))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rfdag.errors import DataError, GraphError, OptionError
+from rfdag.evidence.local import factors_at
 from rfdag.graphs.dag import Graph, as_dag
 from rfdag.graphs.sparse import full
 from rfdag.methods.soft import Soft
@@ -77,9 +78,8 @@ class Scoring:
             raise DataError(f"A variable of this DAG has {most} parents, too many for {self.n_samples} rows.")
         shares = self.moments.regressions(graph).variances / self.moments.variances
         price = price_of_edge(self.n_samples, len(self.names), self.penalty, self.gamma)
-        factors = self.moments.price_factors
-        edges = graph.sum() if factors is None else factors[graph != 0].sum()
-        return float(self.n_samples * np.log(shares).sum() + price * edges)
+        prices = price * factors_at(self.moments.price_factors, *graph.nonzero())
+        return float(self.n_samples * np.log(shares).sum() + prices.sum())
 
     @property
     def can_rescore(self) -> bool:
